@@ -13,7 +13,11 @@ use crate::{Res, sh};
 const CRATE: &str = "crates/msg-wasm";
 const TRIPLE: &str = "wasm32-unknown-unknown";
 /// The modules and what cargo is told to build each.
-const MODULES: &[(&str, &[&str])] = &[("msg", &[]), ("stream", &["--no-default-features"])];
+const MODULES: &[(&str, &[&str])] = &[
+    ("msg", &[]),
+    ("stream", &["--no-default-features", "--features", "streams"]),
+    ("tools", &["--no-default-features", "--features", "tools"]),
+];
 /// What optimises the modules, what the tests compare with, and what bundles for the browser.
 const TOOLS: &[&str] = &["binaryen@132"];
 const PEERS: &[&str] = &[
@@ -63,7 +67,7 @@ pub(crate) fn target(workspace: &Workspace) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.root.join("target"), Into::into)
 }
 
-/// The tarball of the package: both modules, and the files in `npm/`.
+/// The tarball of the package: the modules, and the files in `npm/`.
 pub(crate) fn pack(workspace: &Workspace, place: &Path) -> Res<PathBuf> {
     fs::create_dir_all(place)?;
     fs::write(place.join("package.json"), "{\"private\":true,\"type\":\"module\"}\n")?;

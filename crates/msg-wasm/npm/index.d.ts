@@ -4,10 +4,10 @@ import type {
 } from './lib/options.js';
 
 export type * from './lib/options.js';
-export {
-  StreamAssembler, ToolParser, init, stream, streamEvents, toolEvents, tools,
-} from './stream.js';
-export type { ModuleSource, Segmented, StreamEvent, Streamed } from './stream.js';
+export { StreamAssembler, init, stream, streamEvents } from './stream.js';
+export type { ModuleSource, StreamEvent, StreamEvents, Streamed } from './stream.js';
+export { ToolParser, toolEvents, tools } from './tools.js';
+export type { Segmented } from './tools.js';
 
 /** A conversation as JSON text, as bytes, or as objects: a list of messages, or a request. Answers are of the same kind. */
 export type Document = string | Uint8Array | ArrayBufferView | object;

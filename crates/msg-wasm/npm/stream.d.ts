@@ -1,6 +1,6 @@
-import type { Diagnostic, StreamOptions, ToolsOptions } from './lib/options.js';
+import type { Diagnostic, StreamOptions } from './lib/options.js';
 
-export type { Diagnostic, StreamOptions, ToolsOptions };
+export type { Diagnostic, StreamOptions };
 export { InternalError, MsgError, OptionError, ParseError } from './index.js';
 
 /** What a module can be made of. */
@@ -12,13 +12,6 @@ export function init(source?: ModuleSource | Promise<ModuleSource>): Promise<voi
 /** An event of a stream or of model text. `type` says which members it has: `text-delta`, `tool-call`, … */
 export interface StreamEvent {
   type: string;
-  [member: string]: unknown;
-}
-
-/** Model text that was read: what `msg tools --json` prints. */
-export interface Segmented {
-  segments: Array<Record<string, unknown>>;
-  diagnostics: Diagnostic[];
   [member: string]: unknown;
 }
 
@@ -34,17 +27,6 @@ export interface Streamed {
   [member: string]: unknown;
 }
 
-/** Reads tool calls and thinking from model text while it arrives. Any cutting of the text gives the same events. */
-export class ToolParser {
-  constructor(options?: ToolsOptions);
-  /** The events that a piece completes. `null` and `undefined` are read as no text. */
-  feed(piece: string | ArrayBufferView | ArrayBuffer | null | undefined): StreamEvent[];
-  /** The events that the end completes; nothing can be fed after it. */
-  finish(): StreamEvent[];
-  /** Drops what was fed. */
-  close(): void;
-}
-
 /** Assembles a provider's stream into its final message. Any chunking gives the same message. */
 export class StreamAssembler {
   constructor(options?: StreamOptions);
@@ -56,16 +38,16 @@ export class StreamAssembler {
   close(): void;
 }
 
-/** Text, thinking and tool calls of a whole text of a model. */
-export function tools(text: string | ArrayBufferView | ArrayBuffer, options?: ToolsOptions): Segmented;
-
 /** The final message of a captured stream. */
 export function stream(body: string | ArrayBufferView | ArrayBuffer, options?: StreamOptions): Streamed;
 
-/** Model text in, events out: `textStream.pipeThrough(toolEvents())`. */
-export function toolEvents(options?: ToolsOptions): TransformStream<string | Uint8Array, StreamEvent>;
+/** Both ends of a stream for `pipeThrough`. */
+export interface StreamEvents {
+  readonly readable: ReadableStream<StreamEvent>;
+  readonly writable: WritableStream<string | Uint8Array | object>;
+  /** What {@link StreamAssembler.finish} gives, also of a stream that was cancelled or broke off: `complete` is false then. */
+  readonly result: Promise<Streamed>;
+}
 
-/** The body of a response in, events out; `result` is what {@link StreamAssembler.finish} gives. */
-export function streamEvents(
-  options?: StreamOptions,
-): TransformStream<string | Uint8Array, StreamEvent> & { readonly result: Promise<Streamed> };
+/** The body of a response in, events out: `response.body.pipeThrough(streamEvents())`. */
+export function streamEvents(options?: StreamOptions): StreamEvents;

@@ -1,10 +1,10 @@
-import { engineOf, source } from '#engine';
+import { engineOf } from '#engine';
 import { streamFunctions } from './lib/streams.js';
 
-const engine = engineOf('stream');
+const engine = engineOf(() => new URL('./wasm/stream.wasm', import.meta.url));
 
 /** Loads the module: needed in browsers and workers, harmless elsewhere. */
-export const init = (from) => engine.init(from ?? (engine.isReady ? undefined : source('stream')));
+export const init = (from) => engine.init(from);
 
-export const { ToolParser, StreamAssembler, tools, stream, toolEvents, streamEvents } = streamFunctions(engine);
+export const { StreamAssembler, stream, streamEvents } = streamFunctions(engine);
 export { InternalError, MsgError, OptionError, ParseError } from './lib/errors.js';

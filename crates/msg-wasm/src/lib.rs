@@ -17,10 +17,16 @@ mod exports;
 #[cfg(feature = "documents")]
 mod kept;
 mod state;
+#[cfg(feature = "streams")]
 mod streams;
+#[cfg(feature = "tools")]
+mod tools;
 
 // Only for its feature `max_level_off`.
 use tracing as _;
+// Only builds with documents use it.
+#[cfg(not(feature = "documents"))]
+use msg_json as _;
 
 pub use exports::{
     call, close, document, document_len, feed, finish, forget, input, open, options, report,

@@ -3,11 +3,19 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use msg_document::{CaptureOptions, Refusal, ToolsOptions, options_from_json};
+use msg_core::StreamEvent;
+#[cfg(feature = "streams")]
+use msg_document::CaptureOptions;
+#[cfg(feature = "tools")]
+use msg_document::ToolsOptions;
+use msg_document::{Refusal, options_from_json};
 
 #[cfg(feature = "documents")]
 use crate::acts::Act;
-use crate::streams::Parser;
+#[cfg(feature = "streams")]
+use crate::streams::{self, Stream};
+#[cfg(feature = "tools")]
+use crate::tools::Tools;
 
 /// What a call gives: a number that `npm/lib/engine.js` knows.
 #[repr(u32)]
@@ -35,15 +43,27 @@ pub(crate) struct Answer {
 }
 
 /// The acts by their numbers, which `npm/lib/functions.js` knows.
-pub(crate) const TOOLS: u32 = 0;
-pub(crate) const STREAM: u32 = 1;
+#[cfg(feature = "tools")]
+const TOOLS: u32 = 0;
+#[cfg(feature = "streams")]
+const STREAM: u32 = 1;
 
 /// Options that were understood.
-pub(crate) enum Understood {
+enum Understood {
+    #[cfg(feature = "tools")]
     Tools(ToolsOptions),
+    #[cfg(feature = "streams")]
     Stream(CaptureOptions),
     #[cfg(feature = "documents")]
     Document(Act),
+}
+
+/// What is fed.
+enum Parser {
+    #[cfg(feature = "tools")]
+    Tools(Tools),
+    #[cfg(feature = "streams")]
+    Stream(Stream),
 }
 
 #[derive(Default)]
@@ -92,11 +112,14 @@ impl State {
         let input = std::mem::take(&mut self.input);
         let json = &input[..len];
         let answered = match self.understood.get((options as usize).wrapping_sub(1)) {
+            #[cfg(feature = "tools")]
             Some(Understood::Tools(options)) => {
                 Ok((Status::Report, of_report(msg_document::tools(json, options).to_json())))
             }
-            Some(Understood::Stream(options)) => msg_document::stream(json, options)
-                .map(|it| (Status::Report, of_report(it.to_json()))),
+            #[cfg(feature = "streams")]
+            Some(Understood::Stream(options)) => {
+                streams::whole(json, options).map(|it| (Status::Report, of_report(it)))
+            }
             #[cfg(feature = "documents")]
             Some(Understood::Document(act)) => act.run(json, kept),
             None => Ok((Status::Unknown, Answer::default())),
@@ -120,8 +143,10 @@ impl State {
 
     pub(crate) fn open(&mut self, options: u32) -> u32 {
         let parser = match self.understood.get((options as usize).wrapping_sub(1)) {
-            Some(Understood::Tools(options)) => Parser::of_tools(options),
-            Some(Understood::Stream(options)) => Parser::of_stream(options),
+            #[cfg(feature = "tools")]
+            Some(Understood::Tools(options)) => Parser::Tools(Tools::new(options)),
+            #[cfg(feature = "streams")]
+            Some(Understood::Stream(options)) => Parser::Stream(Stream::new(options)),
             _ => return 0,
         };
         self.last_parser += 1;
@@ -131,13 +156,24 @@ impl State {
 
     pub(crate) fn feed(&mut self, parser: u32, len: usize) -> Status {
         let Some(parser) = self.parsers.get_mut(&parser) else { return Status::Unknown };
-        self.answer = of_report(parser.feed(&self.input[..len]));
+        let bytes = &self.input[..len];
+        self.answer = of_report(match parser {
+            #[cfg(feature = "tools")]
+            Parser::Tools(it) => it.feed(bytes),
+            #[cfg(feature = "streams")]
+            Parser::Stream(it) => it.feed(bytes),
+        });
         Status::Report
     }
 
     pub(crate) fn finish(&mut self, parser: u32) -> Status {
         let Some(parser) = self.parsers.remove(&parser) else { return Status::Unknown };
-        self.answer = of_report(parser.finish());
+        self.answer = of_report(match parser {
+            #[cfg(feature = "tools")]
+            Parser::Tools(it) => it.finish(),
+            #[cfg(feature = "streams")]
+            Parser::Stream(it) => it.finish(),
+        });
         Status::Report
     }
 
@@ -155,10 +191,29 @@ pub(crate) fn of_report(report: Vec<u8>) -> Answer {
     Answer { document: Vec::new(), report }
 }
 
+/// Events as a JSON array.
+pub(crate) fn json_list<'a>(events: impl Iterator<Item = StreamEvent<'a>>) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for event in events {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        out.extend(msg_document::to_json(&event));
+    }
+    out.push(b']');
+    out
+}
+
 fn understood(act: u32, json: &[u8]) -> Result<Understood, Refusal> {
     match act {
+        #[cfg(feature = "tools")]
         TOOLS => Ok(Understood::Tools(options_from_json(json)?)),
-        STREAM => Ok(Understood::Stream(options_from_json(json)?)),
+        #[cfg(feature = "streams")]
+        STREAM => {
+            let options = options_from_json(json)?;
+            streams::expect_known(&options)?;
+            Ok(Understood::Stream(options))
+        }
         #[cfg(feature = "documents")]
         act => Ok(Understood::Document(Act::of(act, json)?)),
         #[cfg(not(feature = "documents"))]

@@ -1,61 +1,63 @@
-//! What comes in pieces: model text with tool calls, and live streams of providers. Any cutting gives the same events.
+//! Live streams of providers. Any cutting gives the same events.
 
-use std::sync::Arc;
+use msg_document::{CaptureOptions, Refusal, StreamForm, StreamRun};
 
-use msg_core::{CountingIds, StreamEvent};
-use msg_document::{CaptureOptions, StreamRun, ToolsOptions};
-use msg_xml::{Event, StreamParser};
+use crate::state::json_list;
 
-/// A parser that is fed.
-pub(crate) enum Parser {
-    Tools { parser: Box<StreamParser>, ids: CountingIds },
-    Stream(Box<StreamRun>),
-}
+/// A stream that is fed.
+pub(crate) struct Stream(Box<StreamRun>);
 
-impl Parser {
-    pub(crate) fn of_tools(options: &ToolsOptions) -> Self {
-        let parser = Box::new(StreamParser::shared(Arc::clone(&options.read)));
-        Parser::Tools { parser, ids: CountingIds::default() }
-    }
-
-    pub(crate) fn of_stream(options: &CaptureOptions) -> Self {
+impl Stream {
+    pub(crate) fn new(options: &CaptureOptions) -> Self {
         let mut options = options.clone();
         options.events = true;
-        Parser::Stream(Box::new(StreamRun::new(&options)))
+        Stream(Box::new(StreamRun::new(&options)))
     }
 
     /// The events that these bytes complete, as a JSON array.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
-        match self {
-            Parser::Tools { parser, ids } => list(parser.feed(bytes), ids),
-            Parser::Stream(run) => {
-                run.feed(bytes);
-                json_list(run.take_events().into_iter())
-            }
-        }
+        self.0.feed(bytes);
+        json_list(self.0.take_events().into_iter())
     }
 
-    /// The events that the end completes; of a stream its result, with these events.
+    /// The result, with the events that the end completes.
     pub(crate) fn finish(self) -> Vec<u8> {
-        match self {
-            Parser::Tools { mut parser, mut ids } => list(parser.finish(None), &mut ids),
-            Parser::Stream(run) => run.finish().to_json(),
-        }
+        finished(*self.0)
     }
 }
 
-fn list<'a>(events: impl Iterator<Item = Event<'a>>, ids: &mut CountingIds) -> Vec<u8> {
-    json_list(events.flat_map(|it| it.into_stream_events(ids)))
+/// The most bytes of a body where nothing else is said, as everywhere.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// The answer to the body of a captured stream.
+pub(crate) fn whole(body: &[u8], options: &CaptureOptions) -> Result<Vec<u8>, Refusal> {
+    let most = options.max_bytes.unwrap_or(MAX_BYTES);
+    if body.len() as u64 > most {
+        return Err(Refusal::too_large(most));
+    }
+    let mut run = StreamRun::new(options);
+    run.feed(body);
+    Ok(finished(run))
 }
 
-fn json_list<'a>(events: impl Iterator<Item = StreamEvent<'a>>) -> Vec<u8> {
-    let mut out = vec![b'['];
-    for event in events {
-        if out.len() > 1 {
-            out.push(b',');
-        }
-        out.extend(msg_document::to_json(&event));
+#[cfg(feature = "documents")]
+fn finished(run: StreamRun) -> Vec<u8> {
+    run.finish().to_json()
+}
+
+/// The result as a message: what writes streams would be a quarter of the module.
+#[cfg(not(feature = "documents"))]
+fn finished(run: StreamRun) -> Vec<u8> {
+    run.finish().message_json()
+}
+
+/// Refuses what this build does not have.
+pub(crate) fn expect_known(options: &CaptureOptions) -> Result<(), Refusal> {
+    let is_message =
+        matches!(options.to, StreamForm::OpenAi | StreamForm::Native | StreamForm::Turns);
+    if cfg!(feature = "documents") || is_message {
+        return Ok(());
     }
-    out.push(b']');
-    out
+    let text = "this module writes no streams, expected openai, native or turns: `msg-conversations` has the others";
+    Err(Refusal::bad_option(text))
 }

@@ -23,8 +23,8 @@ const server = createServer(async (request, response) => {
   if (request.url === '/') {
     return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><script type="module" src="/dist/page.js"></script>');
   }
-  // A bundle looks for the modules beside its folder.
-  const file = request.url.startsWith('/wasm/') ? `node_modules/msg-conversations${request.url}` : `.${request.url}`;
+  // A bundle looks for the modules in its folder.
+  const file = request.url.startsWith('/dist/wasm/') ? `node_modules/msg-conversations${request.url.slice(5)}` : `.${request.url}`;
   if (!existsSync(file)) return response.writeHead(404).end();
   const type = TYPES[file.split('.').pop()] ?? 'text/plain';
   return response.writeHead(200, { 'content-type': type }).end(readFileSync(file));
@@ -41,5 +41,5 @@ await new Promise((resolve) => browser.once('exit', resolve));
 server.close();
 rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
 console.log(`chromium: ${text}`);
-assert.match(text, /^asks for init, checks, keeps objects, parses, works in a worker;/);
+assert.match(text, /^asks for init, checks, keeps objects, parses, assembles, works in a worker;/);
 process.exit(0);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import * as main from 'msg-conversations';
 import * as small from 'msg-conversations/stream';
+import * as smallTools from 'msg-conversations/tools';
 
 const TEXT = 'I look 𝄞 up.\n<tool_call>\n{"name":"w","arguments":{"city":"Zürich 😀"}}\n</tool_call>\nDone.';
 const SSE = [
@@ -28,7 +29,7 @@ function joined(events) {
 
 const pieces = (text, size) => Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
 
-for (const [name, { ToolParser, StreamAssembler, tools, stream, toolEvents, streamEvents, OptionError }] of [['main', main], ['stream', small]]) {
+for (const [name, { ToolParser, StreamAssembler, tools, stream, toolEvents, streamEvents, OptionError }] of [['main', main], ['small modules', { ...small, ...smallTools }]]) {
   test(`${name}: tool calls are the same for any cutting, in the middle of a surrogate pair too`, () => {
     const all = (parts) => {
       const parser = new ToolParser({ dialects: ['hermes'] });
@@ -89,6 +90,58 @@ for (const [name, { ToolParser, StreamAssembler, tools, stream, toolEvents, stre
     assert.equal((await read.result).message.content, 'It 𝄞 works');
   });
 }
+
+/** What a promise comes to within a second. */
+const settled = (promise) => Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 1000, 'nothing').unref())]);
+const drained = async (stream) => {
+  for await (const _ of stream);
+};
+const opening = () => `data: ${JSON.stringify(SSE[0])}\n\n`;
+
+test('a stream that is cancelled has a result', async () => {
+  let isLeft = false;
+  const source = new ReadableStream({ start: (it) => it.enqueue(opening()), cancel: () => void (isLeft = true) });
+  const read = small.streamEvents();
+  for await (const _ of source.pipeThrough(read)) break;
+  const result = await settled(read.result);
+  assert.deepEqual([result.complete, result.message.content, isLeft], [false, 'It 𝄞 ', true]);
+});
+
+test('a stream that breaks off has a result, and its reader the error', async () => {
+  let isFirst = true;
+  const source = new ReadableStream({
+    pull(it) {
+      if (isFirst) it.enqueue(opening());
+      else it.error(new Error('reset'));
+      isFirst = false;
+    },
+  });
+  const read = small.streamEvents();
+  await assert.rejects(drained(source.pipeThrough(read)), /reset/);
+  assert.equal((await settled(read.result)).complete, false);
+});
+
+test('what is not a chunk fails the stream and its result', async () => {
+  const read = small.streamEvents();
+  await assert.rejects(drained(ReadableStream.from([opening(), 3]).pipeThrough(read)), TypeError);
+  await assert.rejects(settled(read.result), TypeError);
+});
+
+test('a slow reader holds the source back', async () => {
+  let pulled = 0;
+  const source = new ReadableStream({ pull: (it) => void it.enqueue(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: `${pulled++}` } }] })}\n\n`) }, { highWaterMark: 0 });
+  const reader = source.pipeThrough(small.streamEvents()).getReader();
+  await reader.read();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(pulled < 6, `${pulled} chunks were pulled`);
+  for (let n = 0; n < 50; n += 1) await reader.read();
+  await reader.cancel();
+});
+
+test('the small module says what it does not have', () => {
+  assert.throws(() => small.stream(BODY, { to: 'anthropic-events' }), /writes no streams/);
+  assert.equal(small.stream(BODY, { to: 'native' }).complete, true);
+});
 
 test('half a character comes before the bytes after it', () => {
   const parser = new main.ToolParser();

@@ -2,7 +2,8 @@
 import { ToolParser, check, convert, fit, repair, streamEvents, type Diagnostic } from 'msg-conversations';
 import { prepareStep, repairMessages, repairMiddleware } from 'msg-conversations/ai-sdk';
 import { mendingFetch } from 'msg-conversations/fetch';
-import { StreamAssembler } from 'msg-conversations/stream';
+import { StreamAssembler, type StreamEvents } from 'msg-conversations/stream';
+import { ToolParser as SmallParser } from 'msg-conversations/tools';
 import { generateText, wrapLanguageModel, type LanguageModel, type ModelMessage } from 'ai';
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 import Anthropic from '@anthropic-ai/sdk';
@@ -16,6 +17,8 @@ const gemini: string = convert(text, 'gemini').document;
 const request = convert<{ contents: unknown[] }>({ messages }, 'gemini').document.contents;
 fit(messages, { budget: 100, preset: 'balanced', usage: { messages: 1, promptTokens: 3 }, answers: [null] });
 new ToolParser({ dialects: ['hermes'] }).feed(null);
+new SmallParser().feed('a');
+const both: StreamEvents = streamEvents();
 new StreamAssembler({ provider: 'anthropic' }).feed(new Uint8Array());
 const events: ReadableStream<{ type: string }> = new Response('').body!.pipeThrough(streamEvents());
 new OpenAI({ fetch: mendingFetch() });
@@ -43,4 +46,4 @@ check(3);
 // @ts-expect-error a number is not text
 new ToolParser().feed(3);
 
-export { events, found, gemini, request };
+export { both, events, found, gemini, request };

@@ -270,18 +270,33 @@ impl Streamed {
     /// The line of `msg stream --jsonl`, without its end: the result, or the stream that another provider would
     /// send and what it cannot hold.
     pub fn to_json(&self) -> Vec<u8> {
+        if self.options.to.families().is_empty() {
+            return self.message_json();
+        }
+        let mut out = Vec::new();
+        self.write_as_line(&mut out);
+        out
+    }
+
+    /// The result with a message in the form of the options; with a chat message where they name a stream. Links nothing
+    /// that writes streams.
+    ///
+    /// ```
+    /// use msg_document::{CaptureOptions, stream};
+    ///
+    /// let streamed = stream(b"", &CaptureOptions::default())?;
+    /// assert_eq!(streamed.message_json(), streamed.to_json());
+    /// # Ok::<(), msg_document::Refusal>(())
+    /// ```
+    pub fn message_json(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let events = self.options.events.then_some(&self.events[..]);
-        match self.options.to {
-            StreamForm::OpenAi => {
-                write_result(&self.assembled, MessageForm::OpenAi, events, &mut out);
-            }
-            StreamForm::Native => {
-                write_result(&self.assembled, MessageForm::Native, events, &mut out);
-            }
-            StreamForm::Turns => write_result(&self.assembled, MessageForm::Turn, events, &mut out),
-            _ => self.write_as_line(&mut out),
-        }
+        let form = match self.options.to {
+            StreamForm::Native => MessageForm::Native,
+            StreamForm::Turns => MessageForm::Turn,
+            _ => MessageForm::OpenAi,
+        };
+        write_result(&self.assembled, form, events, &mut out);
         out
     }
 

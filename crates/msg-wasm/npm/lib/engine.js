@@ -13,28 +13,26 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 export class Engine {
   #module;
   #load;
+  #source;
   #exports;
   #options = new Map();
   /** Counts instances: parsers of a lost one are lost too. */
   generation = 0;
 
-  /** `load` gives the module synchronously, where that is possible. */
-  constructor(load) {
+  /** `load` gives the module synchronously, where that is possible; `source` what `init` takes if it is given nothing. */
+  constructor(load, source) {
     this.#load = load;
+    this.#source = source;
   }
 
   /** Takes a compiled module, or what one is compiled of. */
   async init(source) {
     if (this.#module && source === undefined) return;
-    const it = await source;
+    const it = await (source ?? this.#source());
     if (it instanceof WebAssembly.Module) this.#module = it;
     else if (typeof Response === 'function' && it instanceof Response) this.#module = await compiled(it);
     else this.#module = await WebAssembly.compile(it);
     this.#lose();
-  }
-
-  get isReady() {
-    return this.#module !== undefined;
   }
 
   /**

@@ -2,12 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Engine } from './engine.js';
 
-const file = (name) => new URL(`../wasm/${name}.wasm`, import.meta.url);
-
-export function engineOf(name) {
-  return new Engine(() => new WebAssembly.Module(readFileSync(file(name))));
-}
-
-export function source() {
-  return undefined;
+export function engineOf(url) {
+  const load = () => new WebAssembly.Module(readFileSync(url()));
+  return new Engine(load, load);
 }

@@ -1,106 +1,8 @@
-// What comes in pieces: tool calls in model text, and streams of providers.
-import { ACTS } from './acts.js';
-import { InternalError, OptionError } from './errors.js';
-import { bytesOf, jsonOf, kindOf } from './input.js';
-import { optionsOf, spelled } from './names.js';
-
-/** A parser of the engine, which is closed when the object is collected. */
-class Parser {
-  #engine;
-  #number;
-  #generation;
-  #half = '';
-  #closed;
-  static #registry = new FinalizationRegistry(({ engine, number, generation }) => engine.close(number, generation));
-
-  constructor(engine, act, options) {
-    this.#engine = engine;
-    const given = optionsOf(act, options);
-    try {
-      this.#number = engine.open(ACTS[act], given);
-    } catch (error) {
-      if (error instanceof OptionError) error.message = spelled(error.message, given);
-      throw error;
-    }
-    this.#generation = engine.generation;
-    Parser.#registry.register(this, { engine, number: this.#number, generation: this.#generation }, this);
-  }
-
-  /** The events that a piece completes: a string, bytes, or nothing. */
-  feed(piece) {
-    this.#expectOpen();
-    if (piece === null || piece === undefined || piece === '') return [];
-    if (typeof piece !== 'string') {
-      const bytes = this.#bytes(piece);
-      const half = this.#takeHalf();
-      return [...half, ...JSON.parse(this.#engine.feed(this.#number, bytes))];
-    }
-    const text = this.#half + piece;
-    // The second half of the last character may be in the next piece.
-    const last = text.charCodeAt(text.length - 1);
-    const isHalf = last >= 0xd800 && last <= 0xdbff;
-    this.#half = isHalf ? text[text.length - 1] : '';
-    const whole = isHalf ? text.slice(0, -1) : text;
-    return whole === '' ? [] : JSON.parse(this.#engine.feed(this.#number, whole));
-  }
-
-  /** What the end completes; nothing can be fed after it. */
-  finish() {
-    this.#expectOpen();
-    const half = this.#takeHalf();
-    this.#close();
-    return { half, rest: JSON.parse(this.#engine.finish(this.#number)) };
-  }
-
-  /** Drops what was fed. */
-  close() {
-    if (this.#closed) return;
-    this.#close();
-    this.#engine.close(this.#number, this.#generation);
-  }
-
-  /** The events of a half character that nothing completes. */
-  #takeHalf() {
-    const half = this.#half;
-    this.#half = '';
-    return half === '' ? [] : JSON.parse(this.#engine.feed(this.#number, half));
-  }
-
-  #bytes(piece) {
-    const bytes = bytesOf(piece);
-    if (bytes === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(piece)}`);
-    return bytes;
-  }
-
-  #close() {
-    this.#closed = true;
-    Parser.#registry.unregister(this);
-  }
-
-  #expectOpen() {
-    if (this.#closed) throw new Error('finished: make a new parser for the next text');
-    if (this.#generation !== this.#engine.generation) throw new InternalError('the parser was lost with its instance');
-  }
-}
+// Streams of providers.
+import { bytesOf, jsonOf } from './input.js';
+import { Parser, whole } from './parser.js';
 
 export function streamFunctions(engine) {
-  class ToolParser {
-    #parser;
-    constructor(options) {
-      this.#parser = new Parser(engine, 'tools', options);
-    }
-    feed(piece) {
-      return this.#parser.feed(piece);
-    }
-    finish() {
-      const { half, rest } = this.#parser.finish();
-      return [...half, ...rest];
-    }
-    close() {
-      this.#parser.close();
-    }
-  }
-
   class StreamAssembler {
     #parser;
     constructor(options) {
@@ -121,40 +23,77 @@ export function streamFunctions(engine) {
     }
   }
 
-  const whole = (act) => (text, options) => {
-    const input = typeof text === 'string' ? text : bytesOf(text);
-    if (input === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(text)}`);
-    const given = optionsOf(act, options);
-    try {
-      return JSON.parse(engine.call(ACTS[act], given, input).report);
-    } catch (error) {
-      if (error instanceof OptionError) error.message = spelled(error.message, given);
-      throw error;
-    }
-  };
-
-  const toolEvents = (options) => {
-    const parser = new ToolParser(options);
-    return new TransformStream({
-      transform: (piece, out) => parser.feed(piece).forEach((it) => out.enqueue(it)),
-      flush: (out) => parser.finish().forEach((it) => out.enqueue(it)),
-    });
-  };
-
   const streamEvents = (options) => {
     const assembler = new StreamAssembler(options);
     let settle;
-    const result = new Promise((resolve) => (settle = resolve));
-    const stream = new TransformStream({
-      transform: (chunk, out) => assembler.feed(chunk).forEach((it) => out.enqueue(it)),
-      flush(out) {
-        const { events = [], ...rest } = assembler.finish();
-        events.forEach((it) => out.enqueue(it));
-        settle(rest);
-      },
+    let fail;
+    const result = new Promise((resolve, reject) => {
+      settle = resolve;
+      fail = reject;
     });
-    return Object.assign(stream, { result });
+    // A caller who does not ask for the result needs no handler for its failure.
+    result.catch(() => {});
+    const end = () => {
+      const { events = [], ...rest } = assembler.finish();
+      settle(rest);
+      return events;
+    };
+    return { ...pair((chunk) => assembler.feed(chunk), end, fail), result };
   };
 
-  return { ToolParser, StreamAssembler, tools: whole('tools'), stream: whole('stream'), toolEvents, streamEvents };
+  return { StreamAssembler, stream: whole(engine, 'stream'), streamEvents };
+}
+
+/**
+ * Two ends of a stream. Unlike a `TransformStream` it is told in every engine when either end is given up: `end` is called
+ * once, whether the stream ends or is cut, and `fail` where one of the two throws.
+ */
+function pair(feed, end, fail) {
+  let input;
+  let output;
+  let wanted;
+  let isOver = false;
+  const over = () => {
+    if (isOver) return [];
+    isOver = true;
+    return end();
+  };
+  const put = (act) => {
+    try {
+      const events = act();
+      events.forEach((it) => output.enqueue(it));
+      return events.length;
+    } catch (error) {
+      isOver = true;
+      fail(error);
+      output.error(error);
+      throw error;
+    }
+  };
+  const readable = new ReadableStream({
+    start: (controller) => void (output = controller),
+    pull: () => wanted?.(),
+    cancel(reason) {
+      over();
+      wanted?.();
+      input.error(reason ?? new TypeError('the events were cancelled'));
+    },
+  }, { highWaterMark: 0 });
+  const writable = new WritableStream({
+    start: (controller) => void (input = controller),
+    write(chunk) {
+      const isWaiting = put(() => feed(chunk)) > 0 && output.desiredSize <= 0;
+      // The next chunk is taken once the events of this one were.
+      if (isWaiting && !isOver) return new Promise((resolve) => (wanted = resolve));
+    },
+    close() {
+      put(over);
+      output.close();
+    },
+    abort(reason) {
+      over();
+      output.error(reason);
+    },
+  });
+  return { readable, writable };
 }
