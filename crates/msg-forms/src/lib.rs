@@ -25,12 +25,14 @@
 //! ```
 
 pub mod agent;
+mod answers;
 mod losses;
 mod lower;
 pub mod plain;
 pub mod schema;
 mod turn;
 
+pub use crate::answers::OrderedResults;
 pub use crate::losses::CODES;
 pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 

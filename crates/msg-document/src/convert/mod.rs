@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, Report};
+use msg_forms::OrderedResults;
 
 pub use self::options::{Carry, ConvertOptions};
 use self::response::{ANSWERED, lost_counts};
@@ -200,10 +201,7 @@ impl Document {
         let (mut places, mut n_placed) = (None, 0);
         if to.codec().judges_itself() {
             // An agent loads what it finds: a session is written sound (SE-80).
-            let chain = msg_chainast::ChainRepairOptions::new()
-                .with_check(msg_chainast::ChainCheckOptions::new().with_open());
-            let options = RepairOptions { chain, ..RepairOptions::default() };
-            let (edits, were) = self.repair_with_places(&options);
+            let (edits, were) = self.repair_with_places(&sound());
             res.edits.extend(edits);
             (places, n_placed) = (were, res.edits.len());
         }
@@ -218,6 +216,19 @@ impl Document {
                 res.edits.extend(portable::refused_media(&self.content.messages, to.name()));
             }
         }
+        let mut ordered = OrderedResults::default();
+        if lacks_ids(to, options) {
+            ordered = OrderedResults::of(&mut self.content.messages);
+            if !ordered.answer_by_place() && places.is_none() {
+                // A result would answer another call.
+                let (mut edits, were) = self.repair_with_places(&sound());
+                ordered.placed_as_before(&mut edits);
+                res.edits.extend(edits);
+                (places, n_placed) = (were, res.edits.len());
+                ordered = OrderedResults::of(&mut self.content.messages);
+            }
+        }
+        let n_ordered = res.edits.len();
         if to.codec().has_text_calls() {
             let (messages, lost) = TextCalls::spell_out(&self.content.messages);
             self.content.messages = messages;
@@ -238,6 +249,7 @@ impl Document {
             }
         };
         res.edits.extend(written.into_vec());
+        ordered.placed_as_before(&mut res.edits[n_ordered..]);
         if let Some(places) = places {
             // They are counted in the mended messages.
             for it in &mut res.edits[n_placed..] {
@@ -249,6 +261,13 @@ impl Document {
         tracing::debug!(edits = res.edits.len(), "converted");
         Ok(res)
     }
+}
+
+/// What makes a chain sound whose last calls may be open.
+fn sound() -> RepairOptions {
+    let chain = msg_chainast::ChainRepairOptions::new()
+        .with_check(msg_chainast::ChainCheckOptions::new().with_open());
+    RepairOptions { chain, ..RepairOptions::default() }
 }
 
 impl Document {
@@ -304,8 +323,12 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
             lost.entry(message).or_default().insert(part);
         }
     }
-    let n_parts = |at: usize| messages.get(at).map_or(0, |it| it.parts.len());
-    lost.into_iter().filter(|it| it.1.len() == n_parts(it.0)).map(|it| it.0).collect()
+    // Of a result only what is in it can be lost: it stays, so that its call is answered.
+    let is_gone = |(at, lost): &(usize, BTreeSet<usize>)| {
+        let message = messages.get(*at);
+        message.is_some_and(|it| lost.len() == it.parts.len() && it.tool_results().next().is_none())
+    };
+    lost.into_iter().filter(is_gone).map(|it| it.0).collect()
 }
 
 /// Whether what is written has no ids, so that a call and its result find each other by their places.

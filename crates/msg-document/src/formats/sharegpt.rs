@@ -116,7 +116,7 @@ impl Form for ShareGpt {
         (!text.is_empty()).then(|| ("system", Message::system(text)))
     }
 
-    /// SG-3: texts, then calls, then results, each a turn.
+    /// SG-3: texts, then calls, then results, each a turn; of others than the assistant the results are first.
     fn write(&self, message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
         if message.name.is_some() {
             losses.member(None, "name");
@@ -137,6 +137,14 @@ impl Form for ShareGpt {
                 write_rest(&message.extra, &self.origin(), &[], out);
             });
         };
+        let is_said =
+            |it: &Part, text: &str| it.as_tool_result().is_some_and(|it| it.content.text() == text);
+        // What a user says after results is an answer to them.
+        let (first, last) = match message.role {
+            Role::Assistant => (&[][..], &results[..]),
+            _ => (&results[..], &[][..]),
+        };
+        first.iter().for_each(|it| turn("observation", &text_of_result(it), is_said));
         if text.is_some() || calls.is_empty() && results.is_empty() {
             let from = word_of(&message.role);
             turn(from, text.as_deref().unwrap_or_default(), |it, text| match it {
@@ -148,12 +156,7 @@ impl Form for ShareGpt {
         if !calls.is_empty() {
             turn("function_call", &call_text(&calls), |it, _| it.as_tool_call().is_some());
         }
-        results.iter().for_each(|it| {
-            let is_said = |it: &Part, text: &str| {
-                it.as_tool_result().is_some_and(|it| it.content.text() == text)
-            };
-            turn("observation", &text_of_result(it), is_said);
-        });
+        last.iter().for_each(|it| turn("observation", &text_of_result(it), is_said));
         if is_other {
             let said = text_as_call();
             losses.warn("convert::text-as-call", None, said.message().into_owned());

@@ -1,5 +1,6 @@
 //! The tests of the library, by data: what a document is taken for, and what is made of it.
 
+mod answers;
 mod convert;
 mod fit;
 mod laws;

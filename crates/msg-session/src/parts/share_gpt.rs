@@ -22,12 +22,26 @@ pub struct ShareGptTurns {
     calls: usize,
     /// The ids of calls whose results may come.
     open: VecDeque<String>,
+    /// Whether the last turn was the assistant's, so that calls of the next one are added to its calls.
+    in_turn: bool,
 }
 
 impl ShareGptTurns {
     /// The message that a turn is. A call that cannot be read has the whole value as its arguments.
     pub fn read(&mut self, from: &str, value: &str) -> Message {
         let role = role(from);
+        let is_new = !std::mem::replace(&mut self.in_turn, role == Role::Assistant);
+        let n_calls = self.calls;
+        let n_open = self.open.len();
+        let message = self.message(role, from, value);
+        // Results answer the last calls: what had none before them never gets one.
+        if is_new && self.calls > n_calls {
+            self.open.drain(..n_open);
+        }
+        message
+    }
+
+    fn message(&mut self, role: Role, from: &str, value: &str) -> Message {
         if is_call(from) && !value.trim_ascii().is_empty() {
             let parts = self.calls(value);
             return Message { parts, ..Message::new(role) };

@@ -36,6 +36,32 @@ pub(crate) fn in_a_line(json: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(line).expect("because tokens of a text are text"))
 }
 
+/// Texts that become one, a line each; where one ends or the next begins with a blank nothing is put between them.
+pub(crate) fn one_text<'p>(texts: impl Iterator<Item = &'p str>) -> Cow<'p, str> {
+    let mut res = Cow::Borrowed("");
+    for text in texts.filter(|it| !it.is_empty()) {
+        if res.is_empty() {
+            res = Cow::Borrowed(text);
+            continue;
+        }
+        let is_apart = res.ends_with(char::is_whitespace) || text.starts_with(char::is_whitespace);
+        let res = res.to_mut();
+        res.push_str(if is_apart { "" } else { "\n" });
+        res.push_str(text);
+    }
+    res
+}
+
+/// The texts of a message as one.
+pub(crate) fn text_of(message: &Message) -> Cow<'_, str> {
+    one_text(message.parts.iter().filter_map(Part::as_text))
+}
+
+/// The texts of a result as one.
+pub(crate) fn text_of_result(result: &ToolResult) -> Cow<'_, str> {
+    one_text(result.content.parts().iter().filter_map(Part::as_text))
+}
+
 /// The object that a tool gave, in one line: none of a failure, and of one that a reader would take for a text of Gemini.
 pub(crate) fn object_of(result: &ToolResult) -> Option<Cow<'_, str>> {
     let [Part::Other(it)] = result.content.parts() else { return None };
@@ -48,7 +74,7 @@ pub(crate) fn object_of(result: &ToolResult) -> Option<Cow<'_, str>> {
 pub(crate) fn write_given(it: &mut Writer<'_>, result: &ToolResult) {
     match object_of(result) {
         Some(object) => it.raw(&object),
-        None => it.str(&result.content.text()),
+        None => it.str(&text_of_result(result)),
     }
 }
 

@@ -9,7 +9,8 @@
 pub(crate) mod blocks;
 mod prepare;
 
-use msg_core::{Message, Report, Role};
+use msg_core::{Message, Part, Report, Role};
+use msg_forms::OrderedResults;
 use msg_json::{Writer, to_text};
 use msg_openai::chat;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ use crate::dialects::format;
 use crate::edit::{Edit, apply};
 use crate::frame::read_lines;
 use crate::json::{Object, Value, quoted};
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{one_text, text_of, write_arguments};
 use crate::{Dialect, Error, SessionOptions};
 
 pub(crate) use crate::write::blocks::hex as project_hash;
@@ -211,11 +212,22 @@ pub(crate) fn conversation(
     weights: &[Option<bool>],
     tools: &[String],
 ) -> String {
+    // Turns have no ids: the first result is that of the first call.
+    let mut messages = messages.to_vec();
+    OrderedResults::of(&mut messages);
     let mut turns: Vec<ShareGptTurn> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let weight = weights.get(at).copied().flatten();
         let calls: Vec<_> = message.tool_calls().collect();
-        let text = message.text();
+        let text = text_of(message);
+        let mut results = message.tool_results().map(|it| ShareGptTurn {
+            from: "observation",
+            value: one_text(it.content.parts().iter().filter_map(Part::said)).into_owned(),
+            weight: None,
+        });
+        if message.role != Role::Assistant {
+            turns.extend(&mut results);
+        }
         if !text.is_empty() && message.role != Role::Tool {
             turns.push(ShareGptTurn { from: from(message), value: text.into_owned(), weight });
         }
@@ -226,11 +238,7 @@ pub(crate) fn conversation(
             });
             turns.push(ShareGptTurn { from: "function_call", value, weight });
         }
-        turns.extend(message.tool_results().map(|it| ShareGptTurn {
-            from: "observation",
-            value: it.content.said().into_owned(),
-            weight: None,
-        }));
+        turns.extend(results);
     }
     to_text(|it| {
         it.object(|it| {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use msg_core::{Code, Diagnostic, Message, Origin, Part, Report, Role};
 
-use super::blocks::{data_url, in_a_line, object_of};
+use super::blocks::{data_url, in_a_line, object_of, text_of};
 use crate::dialects::{Write, atif};
 use crate::write::{ContextPolicy, Signatures, WriteOptions};
 use crate::{Blob, Dialect, Session, SessionOptions, context};
@@ -447,7 +447,7 @@ impl Check<'_, '_> {
         if let Some(known) = self.texts {
             return known;
         }
-        let key = text_key(self.message, &self.message.text());
+        let key = text_key(self.message, &text_of(self.message));
         let found = self.found.take_key(&key).is_some();
         if found {
             self.push("convert::merged-parts", place, "the texts of the message become one");
