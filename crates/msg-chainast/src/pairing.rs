@@ -256,9 +256,11 @@ fn original(part: &mut Part) -> Option<Part> {
 /// The raw item, with the id that its substitute has now.
 fn item(json: &str, id: &str, extra: Extra) -> Part {
     let value = RawJson::new(json).unwrap_or_else(|_| RawJson::string(json));
-    let place = Some(Place::Item);
-    let item = Other { place, extra, ..Other::new(msg_core::Origin::Responses, value) };
-    let own = id.split_once(MARK).map_or(id, |it| it.0);
+    let (own, family) = id.split_once(MARK).unwrap_or((id, ""));
+    let origin = Other::origin_of_family(family);
+    let is_item = origin == msg_core::Origin::Responses;
+    let place = Some(if is_item { Place::Item } else { Place::Content });
+    let item = Other { place, extra, ..Other::new(origin, value) };
     Part::Other(match item.pairing() {
         Some(it) if it.id != own => item.with_pair_id(own),
         _ => item,

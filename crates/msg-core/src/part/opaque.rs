@@ -6,6 +6,7 @@
 //! {"type":"shell_call_output","call_id":"c1","output":[…]}           a result, id c1, family shell
 //! {"type":"tool_search_output","call_id":"c2","tools":[…]}           a result, id c2, family tool_search
 //! {"type":"mcp_approval_response","approval_request_id":"a1",…}      a result, id a1, family mcp_approval
+//! {"type":"tool-approval-response","approvalId":"a1",…}              a result, id a1, of a framework's own parts
 //! {"type":"web_search_call","id":"ws_1",…}                           a call without id: it has no result
 //! ```
 
@@ -62,6 +63,9 @@ impl Other {
     /// ```
     #[must_use]
     pub fn pairing(&self) -> Option<Pairing> {
+        if let Some(family) = Approval::family_of(&self.format) {
+            return self.approval(family);
+        }
         let Members { kind, call_id, id, request_id, execution } = self.item_members()?;
         let (side, id, family) = match &*kind {
             "mcp_approval_request" => (PairSide::Call, id, "mcp_approval"),
@@ -80,6 +84,24 @@ impl Other {
         Some(Pairing { side, id, family: family.to_owned(), is_hosted: execution == "server" })
     }
 
+    /// What a question whether a tool may run, or its answer, is to the other one. A question without an answer is
+    /// allowed: the call has its own result.
+    fn approval(&self, family: &str) -> Option<Pairing> {
+        let Approval { kind, id } = Approval::of(&self.value)?;
+        let is_request = kind.to_ascii_lowercase().ends_with("request");
+        let side = if is_request { PairSide::Call } else { PairSide::Result };
+        Some(Pairing { side, id: id?, family: family.to_owned(), is_hosted: true })
+    }
+
+    /// The format whose parts are of this family of pairs.
+    #[must_use]
+    pub fn origin_of_family(family: &str) -> Origin {
+        match Approval::FAMILIES.iter().find(|it| it.1 == family) {
+            Some((format, _)) => Origin::from(*format),
+            None => Origin::Responses,
+        }
+    }
+
     /// Whether it replaces what came before, so that a chain may begin with it: a compaction, a
     /// reference to a stored item, tools that were added; everything but a call.
     #[must_use]
@@ -90,6 +112,14 @@ impl Other {
     /// The same item with another id.
     #[must_use]
     pub fn with_pair_id(mut self, id: &str) -> Self {
+        if Approval::family_of(&self.format).is_some() {
+            let members = self.value.members().unwrap_or_default();
+            let is_there = |name: &&str| members.iter().any(|it| it.0 == **name);
+            let name = Approval::IDS.into_iter().find(is_there);
+            let value = name.and_then(|name| with_member(&self.value, name, id));
+            self.value = value.unwrap_or(self.value);
+            return self;
+        }
         let member = match self.item_members().map(|it| it.kind).as_deref() {
             Some("mcp_approval_request") => "id",
             Some("mcp_approval_response") => "approval_request_id",
@@ -122,6 +152,45 @@ impl Other {
             *place = Reader::from_text(value).string().map_or(String::new(), |it| it.text.into());
         }
         Some(found)
+    }
+}
+
+/// A question of an agent whether a tool may run, or the answer of a user, as frameworks keep them beside the calls.
+struct Approval {
+    kind: String,
+    id: Option<String>,
+}
+
+impl Approval {
+    /// The formats that have them, and what the family of each is called.
+    const FAMILIES: [(&'static str, &'static str); 2] =
+        [("ai-sdk", "ai_sdk_approval"), ("agent-framework", "agent_framework_approval")];
+
+    /// The members that hold the id.
+    const IDS: [&'static str; 4] = ["approvalId", "requestId", "request_id", "id"];
+
+    fn family_of(format: &Origin) -> Option<&'static str> {
+        Self::FAMILIES.iter().find(|it| it.0 == format.as_str()).map(|it| it.1)
+    }
+
+    fn of(value: &RawJson) -> Option<Self> {
+        const KINDS: [&str; 8] = [
+            "tool-approval-request",
+            "tool-approval-response",
+            "function_approval_request",
+            "function_approval_response",
+            "functionApprovalRequest",
+            "functionApprovalResponse",
+            "toolApprovalRequest",
+            "toolApprovalResponse",
+        ];
+        let members = value.members()?;
+        let text = |names: &[&str]| {
+            let member = names.iter().find_map(|name| members.iter().find(|it| it.0 == *name))?;
+            member.1.parse::<String>().ok()
+        };
+        let kind = text(&["$type", "type"]).filter(|it| KINDS.contains(&it.as_str()))?;
+        Some(Self { kind, id: text(&Self::IDS) })
     }
 }
 

@@ -190,7 +190,11 @@ impl<'v> Grown<'v> {
 
     /// Adds the part that block `n` is, or one that is the record's own.
     fn push(&mut self, part: msg_core::Part, n: Option<usize>) {
-        let is_result = part.as_tool_result().is_some();
+        let answers = |it: msg_core::Pairing| it.side == msg_core::PairSide::Result;
+        let is_result = match &part {
+            msg_core::Part::Other(it) => it.pairing().is_some_and(answers),
+            part => part.as_tool_result().is_some(),
+        };
         let is_of_tool = self.draft.message.role == Role::Tool;
         if is_result && !is_of_tool {
             let next = Draft::new(Role::Tool);
