@@ -513,7 +513,7 @@ fn by_message(object: &Object<'_>) -> Option<Dialect> {
         || role && matches!(&*kind, "message" | "chat_message") && has("contents")
     {
         Dialect::AgentFramework
-    } else if any("items", &|it| it.has("content_type"))
+    } else if any("items", &|it| it.has("content_type") || it.has("$type"))
         || object.get("Role").is_some_and(|it| it.get("Label").is_some())
         || any("Items", &|it| it.has("$type"))
     {

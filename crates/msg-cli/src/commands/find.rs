@@ -124,7 +124,10 @@ impl Command for Args {
         }
         out.finish()?;
         places::warn(cx, &warnings);
-        Ok(Status::of(count > 0))
+        match places::are_readable(&self.places) {
+            true => Ok(Status::of(count > 0)),
+            false => Ok(Status::Failed),
+        }
     }
 }
 

@@ -118,7 +118,9 @@ impl Command for Args {
         if self.usage {
             let total = total(&lines);
             out.write(&if self.json {
-                json_line(&serde_json::json!({ "total": total }))
+                let mut sum = serde_json::json!(total);
+                sum["unpriced"] = total.unpriced.into();
+                json_line(&serde_json::json!({ "total": sum }))
             } else {
                 format!("  total {}\n", tokens(&total)).into_bytes()
             })?;
@@ -133,7 +135,7 @@ impl Command for Args {
             });
         }
         places::warn(cx, &warnings);
-        Ok(Status::Clean)
+        Ok(if places::are_readable(&self.places) { Status::Clean } else { Status::Failed })
     }
 }
 
@@ -209,8 +211,11 @@ fn total(lines: &[Line]) -> Sum {
 
 /// Usage in words.
 fn tokens(it: &Sum) -> String {
-    let Sum { responses, input, cache_read, cache_write, output, cost } = it;
-    let cost = if *cost > 0.0 { format!("  ${cost:.4}") } else { String::new() };
+    let Sum { responses, input, cache_read, cache_write, output, cost, unpriced } = it;
+    let mut cost = if *cost > 0.0 { format!("  ${cost:.4}") } else { String::new() };
+    if *unpriced > 0 {
+        cost += &format!("  {unpriced} without a price");
+    }
     format!(
         "{responses:6} responses  {input:>9} in {cache_read:>10} cached {cache_write:>9} written {output:>8} out{cost}"
     )

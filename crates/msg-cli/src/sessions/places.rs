@@ -85,6 +85,16 @@ pub(crate) fn find(
     res
 }
 
+/// Whether all places that somebody named are there and can be read.
+pub(crate) fn are_readable(named: &[PathBuf]) -> bool {
+    named.iter().all(|it| match fs::metadata(it) {
+        Ok(about) if about.is_dir() => fs::read_dir(it).is_ok(),
+        // Opening a pipe would wait for its writer.
+        Ok(about) if about.is_file() => fs::File::open(it).is_ok(),
+        other => other.is_ok(),
+    })
+}
+
 fn scan_folder(path: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
     const SUFFIXES: &[&str] = &[".jsonl", ".json", ".traj", ".eval", ".aider.chat.history.md"];
     let mut res = Vec::new();

@@ -59,6 +59,9 @@ pub(crate) struct Sum {
     pub(crate) cache_write: u64,
     pub(crate) output: u64,
     pub(crate) cost: f64,
+    /// How many of the responses the cost lacks, as [`Used::unpriced`] counts them.
+    #[serde(skip)]
+    pub(crate) unpriced: u64,
 }
 
 impl Sum {
@@ -70,6 +73,7 @@ impl Sum {
         self.output = self.output.saturating_add(usage.output);
         // Whole picodollars, as the ledger sums.
         self.cost = ((self.cost + cost.unwrap_or(0.0)) * 1e12).round() / 1e12;
+        self.unpriced += u64::from(cost.is_none());
     }
 }
 
@@ -81,6 +85,7 @@ impl std::ops::AddAssign<&Sum> for Sum {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.output = self.output.saturating_add(other.output);
         self.cost = ((self.cost + other.cost) * 1e12).round() / 1e12;
+        self.unpriced += other.unpriced;
     }
 }
 

@@ -23,7 +23,7 @@ use crate::json::Object;
 use crate::options::SessionOptions;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
 use crate::write::WriteOptions;
-use crate::write::blocks::{record_id, write_arguments};
+use crate::write::blocks::{record_id, text_of, text_of_result, write_arguments};
 use crate::{Error, edit, parts};
 
 /// The dialect.
@@ -267,7 +267,7 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
                     let model = models.get(&*result.call_id).copied().unwrap_or(UNKNOWN);
                     events.result(result, model, turns);
                 }
-                let text = message.text();
+                let text = text_of(message);
                 if !text.is_empty() && message.role != Role::Tool {
                     events.end_turn(&mut is_open, turns);
                     events.user(&text, turns);
@@ -337,7 +337,7 @@ impl Events<'_> {
         self.push("assistant.message", |it| {
             it.key("messageId").str(&format!("m{turn}"));
             it.key("model").str(model);
-            it.key("content").str(&message.text());
+            it.key("content").str(&text_of(message));
             it.key("toolRequests").array(message.tool_calls(), request);
             if !thoughts.is_empty() {
                 it.key("reasoningText").str(&texts.join("\n\n"));
@@ -365,7 +365,7 @@ impl Events<'_> {
             it.key("interactionId").str(INTERACTION);
             it.key("turnId").str(&turn.to_string());
             it.key("success").bool(!result.is_error);
-            let text = result.content.text();
+            let text = text_of_result(result);
             match result.is_error {
                 true => it.key("error").object(|it| {
                     it.key("message").str(&text);

@@ -23,7 +23,7 @@ use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, View, maker, messages};
 use crate::write::WriteOptions;
-use crate::write::blocks::{data_url, write_arguments};
+use crate::write::blocks::{data_url, text_of_result, write_arguments};
 use crate::{Dialect, Error, parts};
 
 /// The dialect.
@@ -414,7 +414,7 @@ fn write_response(it: &mut Writer<'_>, result: &ToolResult) {
     it.key("toolResult").object(|it| match result.is_error {
         true => {
             it.key("status").str("error");
-            it.key("error").str(&result.content.text());
+            it.key("error").str(&text_of_result(result));
         }
         false => {
             it.key("status").str("success");

@@ -24,7 +24,7 @@ use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::{object_of, write_arguments};
+use crate::write::blocks::{object_of, text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["actions", "author", "content", "id"],
@@ -218,7 +218,7 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, is_
         it.key(member).object(|it| {
             it.key("id").str(&result.call_id);
             it.key("name").str(names.of_result(result));
-            let text = result.content.text();
+            let text = text_of_result(result);
             let object = object_of(result)
                 .or_else(|| object_in(&text).filter(|_| !result.is_error).map(Cow::Owned));
             match object {

@@ -18,6 +18,7 @@ use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
+use crate::write::blocks::{text_of, text_of_result};
 
 pub(crate) static STORE: Store = Store {
     wrap: Wrap::new(|result, _| result.to_owned()),
@@ -138,7 +139,7 @@ fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
             it.object(|it| {
                 it.key("id").str(&id);
                 if let Some(result) = entry.result {
-                    let text = result.content.text();
+                    let text = text_of_result(result);
                     it.key("role").str("tool");
                     it.key("content").str(&text);
                     it.key("toolCallId").str(&result.call_id);
@@ -167,7 +168,7 @@ fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
                         });
                     }),
                     (false, true) if said.is_empty() => {}
-                    (false, _) => it.key("content").str(&entry.message.text()),
+                    (false, _) => it.key("content").str(&text_of(entry.message)),
                 }
                 if entry.message.tool_calls().next().is_some() {
                     it.key("toolCalls").array(entry.message.tool_calls(), |it, call| {

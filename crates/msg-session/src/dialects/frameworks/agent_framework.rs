@@ -17,7 +17,7 @@ use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["contents", "role"],
@@ -141,7 +141,7 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
 }
 
 fn write_result(it: &mut Writer<'_>, result: &ToolResult, is_net: bool) {
-    let text = result.content.text();
+    let text = text_of_result(result);
     let names = match is_net {
         true => ("$type", "functionResult", "callId"),
         false => ("type", "function_result", "call_id"),

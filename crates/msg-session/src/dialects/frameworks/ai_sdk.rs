@@ -22,7 +22,7 @@ use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::{object_of, write_arguments, write_given};
+use crate::write::blocks::{object_of, text_of, text_of_result, write_arguments, write_given};
 
 pub(crate) static STORE: Store = Store {
     lists: &["messages", "prompt", "response.messages"],
@@ -233,7 +233,7 @@ fn said_by(it: &mut Writer<'_>, message: &Message, style: u8) {
     let role = role(message);
     it.key("role").str(role);
     if role == "system" {
-        return it.key("content").str(&message.text());
+        return it.key("content").str(&text_of(message));
     }
     let parts = message.parts.iter().filter(|it| it.as_tool_result().is_none());
     it.key("content").array(parts, |it, part| it.object(|it| write_part(it, part, style)));
@@ -290,7 +290,7 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, sty
         }
         if is_plain || result.is_error {
             it.key("type").str(if result.is_error { "error-text" } else { "text" });
-            return it.key("value").str(&result.content.text());
+            return it.key("value").str(&text_of_result(result));
         }
         it.key("type").str("content");
         it.key("value").array(result.content.parts(), |it, part| {

@@ -25,7 +25,7 @@ use crate::parts::INTERRUPTED;
 use crate::parts::seals::{Seal, said};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::in_a_line;
+use crate::write::blocks::{in_a_line, text_of, text_of_result};
 use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
@@ -138,7 +138,7 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
                 Some(result) => {
                     it.key("content").array([result], |it, result| {
                         it.object(|it| {
-                            it.key("content").str(&result.content.text());
+                            it.key("content").str(&text_of_result(result));
                             it.key("name").str(names.of_result(result));
                             it.key("call_id").str(&result.call_id);
                             it.key("is_error").bool(result.is_error);
@@ -172,7 +172,7 @@ fn apart(message: &Message) -> Vec<Message> {
 fn said_by(it: &mut Writer<'_>, message: &Message, is_of_a_team: bool) {
     let calls: Vec<_> = message.tool_calls().collect();
     let thought: Vec<_> = message.reasoning().map(|it| it.display_text().into_owned()).collect();
-    let text = message.text();
+    let text = text_of(message);
     let has_media = message.parts.iter().any(|it| Media::of(it).is_some());
     match (calls.is_empty(), has_media) {
         (false, _) => it.key("content").array(calls.iter(), |it, call| {

@@ -18,7 +18,7 @@ use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["_content", "_role", "content", "role"],
@@ -156,7 +156,7 @@ fn write_call(it: &mut Writer<'_>, call: &ToolCall) {
 
 fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>) {
     it.key("tool_call_result").object(|it| {
-        it.key("result").str(&result.content.text());
+        it.key("result").str(&text_of_result(result));
         it.key("origin").object(|it| match names.call(result) {
             Some(call) => write_call(it, call),
             None => {

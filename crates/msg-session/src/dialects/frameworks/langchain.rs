@@ -20,7 +20,7 @@ use crate::parts::seals::{self, Seal, said};
 use crate::parts::{self, INTERRUPTED, anthropic};
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["content", "data", "kwargs", "lc", "role", "type"],
@@ -347,7 +347,7 @@ fn class(message: &Message, result: Option<&ToolResult>) -> &'static str {
 
 fn data(it: &mut Writer<'_>, message: &Message, result: Option<&ToolResult>) {
     if let Some(result) = result {
-        it.key("content").str(&result.content.text());
+        it.key("content").str(&text_of_result(result));
         it.key("tool_call_id").str(&result.call_id);
         it.key("name").opt_str(result.name.as_deref());
         it.key("status").str(if result.is_error { "error" } else { "success" });

@@ -9,7 +9,8 @@
 //! Older messages keep calls as the provider gave them, in `additional_kwargs.tool_calls`, and the text in `content`.
 
 use msg_core::{
-    Content, File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult,
+    Content, Extra, File, Image, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall,
+    ToolResult,
 };
 use msg_json::{Writer, to_text};
 
@@ -45,13 +46,16 @@ fn read(records: &Records<'_>) -> View {
             let content = match blocks.is_empty() {
                 true => Content::from(parts::text(record, "content")),
                 false => {
-                    Content::from(blocks.into_iter().map(|it| block(it.1)).collect::<Vec<_>>())
+                    let said = blocks.iter().filter(|it| cache_control(it.1).is_none());
+                    Content::from(said.map(|it| block(it.1)).collect::<Vec<_>>())
                 }
             };
+            let control = blocks.iter().find_map(|it| cache_control(it.1));
             let is_error = more.as_ref().is_some_and(|it| it.is_true("is_error"));
             let id = text("tool_call_id").unwrap_or_default();
-            let result =
+            let mut result =
                 ToolResult { name: text("name"), is_error, ..ToolResult::new(id, content) };
+            mark(&mut result.extra, control);
             grown.push(Part::ToolResult(result), None);
             return grown.finish();
         }
@@ -60,6 +64,13 @@ fn read(records: &Records<'_>) -> View {
         }
         let has_calls = blocks.iter().any(|it| is_of(it.1, "tool_call"));
         for (n, value) in blocks {
+            // Of the block before it all is cached, as LlamaIndex sends it.
+            if let Some(last) = grown.draft.message.parts.last_mut()
+                && let control @ Some(_) = cache_control(value)
+            {
+                mark(last.extra_mut(), control);
+                continue;
+            }
             let part = block(value);
             if part.as_text() != Some("") {
                 grown.push(part, n);
@@ -72,6 +83,20 @@ fn read(records: &Records<'_>) -> View {
     })
 }
 
+/// What a block says of the cache of Anthropic, if that is all that it is.
+fn cache_control(block: Value<'_>) -> Option<RawJson> {
+    let control = || block.get("cache_control").filter(|it| it.object().is_some());
+    is_of(block, "cache").then(control)?.map(|it| it.raw_json())
+}
+
+const CACHE_CONTROL: &str = "cache_control";
+
+fn mark(extra: &mut Extra, control: Option<RawJson>) {
+    if let Some(control) = control {
+        extra.insert(Origin::Anthropic, CACHE_CONTROL, control);
+    }
+}
+
 fn is_of(block: Value<'_>, kind: &str) -> bool {
     block.get("block_type").and_then(|it| it.text()).is_some_and(|it| it == kind)
 }
@@ -82,6 +107,8 @@ fn block(value: Value<'_>) -> Part {
     let read = match &*object.text("block_type").unwrap_or_default() {
         "text" => Some(Part::text(parts::text(&object, "text"))),
         "thinking" => Some(thought(&object)),
+        // With nothing before it it says nothing of a message.
+        "cache" => Some(parts::own(value, "llama-index")),
         "tool_call" => {
             let arguments = object.get("tool_kwargs").map(|it| it.plain()).unwrap_or_default();
             let (id, name) =
@@ -154,11 +181,36 @@ fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
                     Some(result) => result.content.parts().iter().collect(),
                     None => own.collect(),
                 };
-                it.key("blocks").array(parts, |it, part| it.object(|it| write_block(it, part)));
+                let mut blocks: Vec<Block<'_>> = Vec::new();
+                for part in parts {
+                    blocks.push(Block::Part(part));
+                    blocks.extend(control_of(part.extra()));
+                }
+                blocks.extend(entry.result.and_then(|it| control_of(&it.extra)));
+                it.key("blocks").array(blocks, |it, block| {
+                    it.object(|it| match block {
+                        Block::Part(part) => write_block(it, part),
+                        Block::Cache(control) => {
+                            it.key("block_type").str("cache");
+                            it.key(CACHE_CONTROL).raw(control.text());
+                        }
+                    });
+                });
             });
         });
     });
     text.into_bytes()
+}
+
+/// A block that is written.
+enum Block<'m> {
+    Part(&'m Part),
+    /// What comes before it is cached.
+    Cache(&'m RawJson),
+}
+
+fn control_of(extra: &Extra) -> Option<Block<'_>> {
+    extra.get(&Origin::Anthropic, CACHE_CONTROL).map(Block::Cache)
 }
 
 fn write_block(it: &mut Writer<'_>, part: &Part) {

@@ -20,6 +20,7 @@ use crate::parts::{
 };
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
+use crate::write::blocks::text_of_result;
 
 pub(crate) static STORE: Store = Store {
     members: &["kind", "parts"],
@@ -256,7 +257,7 @@ fn write_request(
     match part {
         Part::ToolResult(result) => {
             it.key("tool_name").str(names.of_result(result));
-            it.key("content").str(&result.content.text());
+            it.key("content").str(&text_of_result(result));
             it.key("tool_call_id").str(&result.call_id);
             it.key("timestamp").str(&options.now);
             it.key("part_kind").str("tool-return");

@@ -1,5 +1,5 @@
 //! Semantic Kernel: a chat history, whose messages have items. Python names kinds in `content_type` with members in
-//! snake case, .NET in `$type` with members in Pascal case.
+//! snake case, .NET in `$type` with members in Pascal case, in web applications in camel case.
 //!
 //! ```text
 //! {"content_type":"message","role":"assistant","items":[{"content_type":"function_call","id":"c1","name":"p-f","arguments":"{}"}]}
@@ -7,6 +7,8 @@
 //! ```
 //!
 //! The name of a function is what a model calls it: the plugin, a hyphen, the function.
+
+use std::borrow::Cow;
 
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
@@ -19,38 +21,90 @@ use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::write::blocks::write_arguments;
+use crate::write::blocks::{text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["Content", "Items", "Role", "content", "items", "role"],
     lists: &["messages", "Messages", "chat_history.messages"],
     blocks: &["items", "Items"],
-    wrap: Wrap::new(|block, beside| match is_of_net(beside) {
-        true => format!(r#"{{"Role":{{"Label":"tool"}},"Items":[{block}]}}"#),
-        false => format!(
+    wrap: Wrap::new(|block, beside| match Style::of(beside) {
+        Style::Net => format!(r#"{{"Role":{{"Label":"tool"}},"Items":[{block}]}}"#),
+        Style::Web => format!(r#"{{"role":"tool","items":[{block}]}}"#),
+        Style::Python => format!(
             r#"{{"metadata":{{}},"content_type":"message","role":"tool","items":[{block}]}}"#
         ),
     }),
-    style: |record| u8::from(is_of_net(record)),
+    style: |record| Style::of(record) as u8,
     ..Store::new(Dialect::SemanticKernel, read, close, write)
 };
 
-/// The style of .NET.
-const NET: u8 = 1;
+/// Whose names members have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Python,
+    Net,
+    /// .NET with the serializer of web applications.
+    Web,
+}
+
+impl Style {
+    fn of(record: &Object<'_>) -> Self {
+        let is_typed = |it: &Value<'_>| it.get("$type").is_some();
+        match record.has("Role") || record.has("Items") {
+            true => Style::Net,
+            false if record.list("items").iter().any(is_typed) => Style::Web,
+            false => Style::Python,
+        }
+    }
+
+    fn numbered(number: u8) -> Self {
+        match number {
+            0 => Style::Python,
+            1 => Style::Net,
+            _ => Style::Web,
+        }
+    }
+
+    fn is_net(self) -> bool {
+        self != Style::Python
+    }
+
+    /// The name of a member.
+    fn name<'n>(self, python: &'n str, net: &'n str) -> Cow<'n, str> {
+        match self {
+            Style::Python => Cow::Borrowed(python),
+            Style::Net => Cow::Borrowed(net),
+            Style::Web => Cow::Owned(camel(net)),
+        }
+    }
+}
+
+/// A name in camel case.
+fn camel(net: &str) -> String {
+    let mut res = net.to_owned();
+    if let Some(first) = res.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    res
+}
+
+/// What a member of .NET says, in either case.
+fn net(object: &Object<'_>, name: &str) -> Option<String> {
+    said(object, name).or_else(|| said(object, &camel(name)))
+}
 
 const NAME: &str = "semantic-kernel";
 
-fn is_of_net(record: &Object<'_>) -> bool {
-    record.has("Role") || record.has("Items")
-}
-
 fn read(records: &Records<'_>) -> View {
     each(records, |view, at, record| {
-        let label = || record.inner("Role").and_then(|it| said(&it, "Label"));
+        let label = || {
+            let role = ["Role", "role"].iter().find_map(|it| record.inner(it))?;
+            net(&role, "Label")
+        };
         let own = || said(record, "role").or_else(|| said(record, "Role"));
         let role = label().or_else(own);
         let mut grown = Grown::new(view, Role::from(&*role.unwrap_or_default()), at);
-        let name = said(record, "name").or_else(|| said(record, "AuthorName"));
+        let name = said(record, "name").or_else(|| net(record, "AuthorName"));
         grown.draft.message.name = name;
         // Before it had items a message had a text.
         let text = said(record, "content").or_else(|| said(record, "Content"));
@@ -70,7 +124,7 @@ fn read(records: &Records<'_>) -> View {
 fn part(value: Value<'_>) -> Part {
     let Some(object) = value.object() else { return parts::other(value) };
     let kind = said(&object, "content_type").or_else(|| said(&object, "$type")).unwrap_or_default();
-    let either = |python: &str, net: &str| said(&object, python).or_else(|| said(&object, net));
+    let either = |python: &str, name: &str| said(&object, python).or_else(|| net(&object, name));
     match &*kind {
         "text" | "TextContent" => Part::text(either("text", "Text").unwrap_or_default()),
         "reasoning" | "ReasoningContent" => {
@@ -83,7 +137,7 @@ fn part(value: Value<'_>) -> Part {
             Part::ToolCall(ToolCall::new(id, name, arguments.unwrap_or_default()))
         }
         "function_result" | "FunctionResultContent" => {
-            let id = said(&object, "CallId").or_else(|| said(&object, "call_id"));
+            let id = net(&object, "CallId").or_else(|| said(&object, "call_id"));
             let id = id.or_else(|| said(&object, "id")).unwrap_or_default();
             let result = object.get("result").or_else(|| object.get("Result"));
             let content = result.filter(|it| !it.is_null()).map(|it| it.plain());
@@ -99,7 +153,7 @@ fn part(value: Value<'_>) -> Part {
 
 /// The name by which a model calls a function.
 fn function(object: &Object<'_>) -> String {
-    let either = |python: &str, net: &str| said(object, python).or_else(|| said(object, net));
+    let either = |python: &str, name: &str| said(object, python).or_else(|| net(object, name));
     if let Some(name) = said(object, "name").filter(|it| !it.is_empty()) {
         return name;
     }
@@ -111,10 +165,10 @@ fn function(object: &Object<'_>) -> String {
 }
 
 fn media(object: &Object<'_>) -> Option<Part> {
-    let data = ["data_uri", "DataUri"].iter().find_map(|it| said(object, it));
-    let url = ["uri", "Uri"].iter().find_map(|it| said(object, it));
+    let data = said(object, "data_uri").or_else(|| net(object, "DataUri"));
+    let url = net(object, "Uri");
     let url = data.filter(|it| !it.is_empty()).or(url).filter(|it| !it.is_empty())?;
-    let own = ["mime_type", "MimeType"].iter().find_map(|it| said(object, it));
+    let own = said(object, "mime_type").or_else(|| net(object, "MimeType"));
     let media_type = own.or_else(|| {
         let (kind, _) = url.strip_prefix("data:")?.split_once(';')?;
         Some(kind.to_owned())
@@ -130,13 +184,16 @@ fn media(object: &Object<'_>) -> Option<Part> {
 
 fn close(open: &Open<'_>) -> Closing {
     let (id, name, text) = (quoted(open.id), quoted(open.name), quoted(INTERRUPTED));
-    if is_of_net(open.record) {
+    let style = Style::of(open.record);
+    if style.is_net() {
         let call = open.block.and_then(|it| it.object());
-        let own = |it: &str| Some((it.to_owned(), call.as_ref()?.get(it)?.source));
+        let name = |it| style.name("", it);
+        let own = |it| Some((name(it), call.as_ref()?.get(&name(it))?.source));
         let names = ["PluginName", "FunctionName"].into_iter().filter_map(own);
         let names: String = names.map(|(name, it)| format!(r#""{name}":{it},"#)).collect();
+        let (of_call, result) = (name("CallId"), name("Result"));
         return Closing::Result(format!(
-            r#"{{"$type":"FunctionResultContent",{names}"CallId":{id},"Result":{text}}}"#
+            r#"{{"$type":"FunctionResultContent",{names}"{of_call}":{id},"{result}":{text}}}"#
         ));
     }
     Closing::Result(format!(
@@ -145,29 +202,29 @@ fn close(open: &Open<'_>) -> Closing {
 }
 
 fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
-    let is_net = options.style == NET;
+    let style = Style::numbered(options.style);
     let names = Names::of(messages);
     let list = |it: &mut Writer<'_>| {
         it.array(entries(messages), |it, entry| {
             it.object(|it| {
                 let role = if entry.result.is_some() { "tool" } else { role(entry.message) };
                 let name = entry.message.name.as_deref().filter(|_| entry.result.is_none());
-                begin(it, role, name, is_net);
-                let items = it.key(if is_net { "Items" } else { "items" });
+                begin(it, role, name, style);
+                let items = it.key(&style.name("items", "Items"));
                 match entry.result {
                     Some(result) => items.array([result], |it, result| {
                         let name = names.of_result(result);
-                        it.object(|it| write_result(it, result, name, is_net));
+                        it.object(|it| write_result(it, result, name, style));
                     }),
                     None => items.array(
                         entry.message.parts.iter().filter(|it| it.as_tool_result().is_none()),
-                        |it, part| it.object(|it| write_part(it, part, is_net)),
+                        |it, part| it.object(|it| write_part(it, part, style)),
                     ),
                 }
             });
         });
     };
-    let text = to_text(|it| match is_net {
+    let text = to_text(|it| match style.is_net() {
         true => list(it),
         // A chat history of Python is an object.
         false => it.object(|it| list(it.key("messages"))),
@@ -175,56 +232,57 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
     text.into_bytes()
 }
 
-fn begin(it: &mut Writer<'_>, role: &str, name: Option<&str>, is_net: bool) {
-    if is_net {
-        it.key("Role").object(|it| {
+fn begin(it: &mut Writer<'_>, role: &str, name: Option<&str>, style: Style) {
+    match style {
+        Style::Net => it.key("Role").object(|it| {
             it.key("Label").str(role);
-        });
-    } else {
-        it.key("content_type").str("message");
-        it.key("role").str(role);
+        }),
+        Style::Web => it.key("role").str(role),
+        Style::Python => {
+            it.key("content_type").str("message");
+            it.key("role").str(role);
+        }
     }
     if let Some(name) = name {
-        it.key(if is_net { "AuthorName" } else { "name" }).str(name);
+        it.key(&style.name("name", "AuthorName")).str(name);
     }
 }
 
 /// The plugin and the function that a name is.
-fn write_name(it: &mut Writer<'_>, name: &str, is_net: bool) {
-    if !is_net {
+fn write_name(it: &mut Writer<'_>, name: &str, style: Style) {
+    if !style.is_net() {
         it.key("name").str(name);
         return;
     }
     let (plugin, function) = name.split_once('-').map_or((None, name), |it| (Some(it.0), it.1));
     if let Some(plugin) = plugin {
-        it.key("PluginName").str(plugin);
+        it.key(&style.name("", "PluginName")).str(plugin);
     }
-    it.key("FunctionName").str(function);
+    it.key(&style.name("", "FunctionName")).str(function);
 }
 
-fn write_result(it: &mut Writer<'_>, result: &ToolResult, name: &str, is_net: bool) {
-    let names = match is_net {
-        true => ("$type", "FunctionResultContent", "CallId", "Result"),
-        false => ("content_type", "function_result", "id", "result"),
-    };
-    it.key(names.0).str(names.1);
-    it.key(names.2).str(&result.call_id);
-    write_name(it, name, is_net);
-    it.key(names.3).str(&result.content.text());
+fn write_result(it: &mut Writer<'_>, result: &ToolResult, name: &str, style: Style) {
+    match style.is_net() {
+        true => it.key("$type").str("FunctionResultContent"),
+        false => it.key("content_type").str("function_result"),
+    }
+    it.key(&style.name("id", "CallId")).str(&result.call_id);
+    write_name(it, name, style);
+    it.key(&style.name("result", "Result")).str(&text_of_result(result));
 }
 
-fn write_part(it: &mut Writer<'_>, part: &Part, is_net: bool) {
-    let mut kind = |python: &str, net: &str| match is_net {
+fn write_part(it: &mut Writer<'_>, part: &Part, style: Style) {
+    let mut kind = |python: &str, net: &str| match style.is_net() {
         true => it.key("$type").str(net),
         false => it.key("content_type").str(python),
     };
     match part {
         Part::ToolCall(call) => {
             kind("function_call", "FunctionCallContent");
-            it.key(if is_net { "Id" } else { "id" }).str(&call.id);
-            write_name(it, &call.name, is_net);
-            match is_net {
-                true => write_arguments(it.key("Arguments"), call),
+            it.key(&style.name("id", "Id")).str(&call.id);
+            write_name(it, &call.name, style);
+            match style.is_net() {
+                true => write_arguments(it.key(&style.name("", "Arguments")), call),
                 false => {
                     it.key("arguments").str(call.arguments.text());
                 }
@@ -232,7 +290,7 @@ fn write_part(it: &mut Writer<'_>, part: &Part, is_net: bool) {
         }
         Part::Reasoning(thought) => {
             kind("reasoning", "ReasoningContent");
-            it.key(if is_net { "Text" } else { "text" }).str(&thought.display_text());
+            it.key(&style.name("text", "Text")).str(&thought.display_text());
         }
         part => match Media::of(part) {
             Some(media) => {
@@ -241,18 +299,16 @@ fn write_part(it: &mut Writer<'_>, part: &Part, is_net: bool) {
                     "audio" => kind("audio", "AudioContent"),
                     _ => kind("binary", "BinaryContent"),
                 };
-                match (media.data.is_some(), is_net) {
-                    (true, true) => it.key("DataUri").str(&media.as_url()),
-                    (true, false) => it.key("data_uri").str(&media.as_url()),
-                    (false, true) => it.key("Uri").str(media.source()),
-                    (false, false) => it.key("uri").str(media.source()),
+                match media.data.is_some() {
+                    true => it.key(&style.name("data_uri", "DataUri")).str(&media.as_url()),
+                    false => it.key(&style.name("uri", "Uri")).str(media.source()),
                 };
-                it.key(if is_net { "MimeType" } else { "mime_type" }).str(media.media_type);
+                it.key(&style.name("mime_type", "MimeType")).str(media.media_type);
             }
             None => {
                 kind("text", "TextContent");
                 let text = part.as_text().unwrap_or_default();
-                it.key(if is_net { "Text" } else { "text" }).str(text);
+                it.key(&style.name("text", "Text")).str(text);
             }
         },
     }

@@ -19,7 +19,7 @@ use crate::parts::{self, INTERRUPTED, seals::Seal};
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::WriteOptions;
 use crate::write::blocks::{
-    parts_but_results, results_after, spoken, write_arguments, write_given,
+    parts_but_results, results_after, spoken, text_of, write_arguments, write_given,
 };
 
 pub(crate) static STORE: Store = Store {
@@ -280,7 +280,7 @@ fn said_by(it: &mut Writer<'_>, messages: &[Message], at: usize, is_v4: bool) {
     it.key("id").str(&format!("msg-{at}"));
     it.key("role").str(role(message));
     if is_v4 {
-        it.key("content").str(&message.text());
+        it.key("content").str(&text_of(message));
     }
     let results: Vec<_> = results_after(messages, at).collect();
     it.key("parts").array(parts_but_results(message), |it, part| {

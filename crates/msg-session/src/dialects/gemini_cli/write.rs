@@ -7,7 +7,8 @@ use msg_json::{Writer, to_text};
 use crate::dialects::frameworks::autogen::Media;
 use crate::write::WriteOptions;
 use crate::write::blocks::{
-    data_url, hex, object_of, parts_but_results, results_after, spoken, write_arguments,
+    data_url, hex, object_of, parts_but_results, results_after, spoken, text_of, text_of_result,
+    write_arguments,
 };
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -44,7 +45,7 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize, options: &Write
         return;
     }
     it.key("type").str("gemini");
-    it.key("content").str(&message.text());
+    it.key("content").str(&text_of(message));
     it.key("thoughts").array(message.reasoning(), |it, thought| {
         it.object(|it| {
             it.key("description").str(&thought.display_text());
@@ -98,7 +99,7 @@ pub(crate) fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
             match object_of(result) {
                 Some(object) => it.key("response").raw(&object),
                 None => {
-                    it.key("response").object(|it| it.key(member).str(&result.content.text()));
+                    it.key("response").object(|it| it.key(member).str(&text_of_result(result)));
                 }
             }
         });

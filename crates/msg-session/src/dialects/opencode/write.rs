@@ -5,7 +5,7 @@ use msg_json::{Writer, to_text};
 
 use crate::write::WriteOptions;
 use crate::write::blocks::{
-    parts_but_results, results_after, spoken, write_arguments, write_ui_part,
+    parts_but_results, results_after, spoken, text_of_result, write_arguments, write_ui_part,
 };
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -136,7 +136,7 @@ fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
         };
         it.key("status").str(status);
         write_arguments(it.key("input"), call);
-        let text = result.map_or(crate::parts::INTERRUPTED.into(), |it| it.content.text());
+        let text = result.map_or(crate::parts::INTERRUPTED.into(), |it| text_of_result(it));
         it.key(member).str(&text);
         it.key("title").str(&call.name);
         it.key("metadata").object(|_| {});
