@@ -271,7 +271,10 @@ impl Document {
         let messages = self.messages();
         let (mut rules, profile) = self.rules(options.chain, options.profile.as_ref());
         // Its calls are run after it was read. A repair makes a whole conversation of it, in which they have results.
-        rules.open |= !rules.request && self.is_lone_answer();
+        let is_answer = !rules.request && self.is_lone_answer();
+        rules.open |= is_answer;
+        // What a provider wants of a history is not asked of an answer, which is in its own list where it was converted.
+        rules.continued |= is_answer && profile.is_some();
         let judge = |messages: &[Message], rules: msg_chainast::ChainCheckOptions| {
             msg_chainast::check(messages, profile.as_deref(), &rules)
         };
