@@ -88,7 +88,7 @@ fn run(args: &[&str]) -> Res {
         "fuzz" => fuzz::run(&workspace, args),
         "mutants" => mutants::run(&workspace, args),
         "bench" => bench::run(&workspace, args),
-        "picture" => codegen::pictures::run(&workspace),
+        "picture" => crate::codegen::pages::run(&workspace),
         "values" => values::run(&workspace, args),
         "interop" => interop::run(&workspace, args),
         "npm" => npm::run(&workspace, args),

@@ -5,11 +5,9 @@
 
 mod members;
 mod npm_options;
-mod pages;
-pub(crate) mod pictures;
+pub(crate) mod pages;
 mod profiles;
 mod python_options;
-mod typed_dicts;
 
 use crate::Res;
 pub(crate) use crate::codegen::pages::build;
@@ -35,12 +33,12 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "diagnostics", needs_build: false, generate: pages::generate },
     Generator { name: "profiles", needs_build: false, generate: profiles::generate },
     Generator { name: "formats", needs_build: false, generate: pages::generate_formats },
-    Generator { name: "typed-dicts", needs_build: false, generate: typed_dicts::generate },
+    Generator { name: "typed-dicts", needs_build: false, generate: python_options::typed_dicts },
     Generator { name: "cli", needs_build: true, generate: pages::generate_cli },
     // After `cli`, whose page it reads.
     Generator { name: "python-options", needs_build: false, generate: python_options::generate },
     Generator { name: "npm-options", needs_build: false, generate: npm_options::generate },
-    Generator { name: "pictures", needs_build: true, generate: pictures::generate },
+    Generator { name: "pictures", needs_build: true, generate: pages::draw_check },
 ];
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {

@@ -7,7 +7,6 @@ mod manifests;
 mod names;
 mod pages;
 mod sizes;
-mod words;
 
 use crate::workspace::{File, Workspace};
 use crate::{Res, codegen};
@@ -38,7 +37,7 @@ const RULES: &[Rule] = &[
     ("names", names::count),
     ("switches", names::switches),
     ("widths", sizes::check),
-    ("words", words::check),
+    ("words", pages::check_words),
     ("codes", codes::check),
     ("citations", pages::check_citations),
     ("laws", codes::check_laws),

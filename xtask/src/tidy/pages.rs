@@ -1,7 +1,14 @@
 //! What pages and sources refer to: links, numbered rules, samples, and names and commands of `migrating.md`.
+//!
+//! Phrases that made readers stumble are not written again, in comments, texts and pages.
+//!
+//! Each is followed by what to write instead. The rule reads lines as text; names of code have no blanks, so that
+//! only prose can match a phrase of two words.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    path::Path,
+};
 
 use super::House;
 use crate::Res;
@@ -159,6 +166,38 @@ fn plain(name: &str) -> String {
     name.replace('_', "").to_lowercase()
 }
 
+/// Lines of `phrase = what an English-speaking engineer would write`.
+const PHRASES: &str = include_str!("words.txt");
+
+pub(crate) fn check_words(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let sources = house.sources.iter().filter(|it| it.path.contains("/src/"));
+    for file in sources.chain(&house.pages) {
+        for (at, line) in file.text.lines().enumerate() {
+            for (phrase, instead) in found(line) {
+                breaches.push(format!("{}:{}: `{phrase}`, write `{instead}`", file.path, at + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The phrases of a line, as whole words.
+fn found(line: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let line = line.to_lowercase();
+    PHRASES
+        .lines()
+        .filter_map(|it| it.split_once(" = "))
+        .filter(move |(phrase, _)| is_in(&line, phrase))
+}
+
+fn is_in(line: &str, phrase: &str) -> bool {
+    let is_word = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "_-".contains(it));
+    line.match_indices(phrase).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + phrase.len()..]);
+        !is_word(before.chars().next_back()) && !is_word(after.chars().next())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::{citations, targets};
@@ -175,5 +214,21 @@ mod tests {
             citations("UTF-8 (CA-30, **XT-9**: CA-7a, MS-1 to MS-2"),
             ["CA-30", "XT-9", "MS-1", "MS-2"]
         );
+    }
+}
+
+#[cfg(test)]
+mod words_tests {
+    use super::found;
+
+    #[test]
+    fn phrases_are_found_as_whole_words() {
+        for (phrase, _) in super::PHRASES.lines().filter_map(|it| it.split_once(" = ")) {
+            assert_eq!(
+                found(&format!("// A record, {phrase} of it")).map(|it| it.0).collect::<Vec<_>>(),
+                [phrase]
+            );
+            assert_eq!(found(&format!("let a_{phrase}_of = {phrase}s-{phrase};")).count(), 0);
+        }
     }
 }
