@@ -26,10 +26,8 @@ use msg_core::{Code, Diagnostic};
 use msg_json::write_str;
 use serde::Serialize;
 
-use crate::error::Error;
-use crate::nested;
-use crate::output::{Texts, utf8};
-use crate::types::Width;
+use crate::output::{Texts, Width, utf8};
+use crate::{Error, nested};
 
 /// What was left out of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +56,7 @@ const MAX_DEPTH: usize = 64;
 const ARGUMENTS: [&str; 3] = ["arguments", "input", "args"];
 
 /// The item of a list, whatever its layout.
-pub(crate) fn is_list(of: &DataType) -> Option<&Field> {
+fn is_list(of: &DataType) -> Option<&Field> {
     match of {
         DataType::List(item)
         | DataType::LargeList(item)

@@ -7,8 +7,10 @@ use arrow_schema::DataType;
 use msg_core::Diagnostic;
 use msg_document::{Checked, FitAnswer, Fitted, Refusal, Stats, ToolTotals};
 
-use crate::output::{Build, Diagnostics, Full, Lists, Presence, Texts, done, int, long, utf8};
-use crate::types::{self, Width};
+use crate::output;
+use crate::output::{
+    Build, Diagnostics, Full, Lists, Presence, Texts, Width, done, int, long, utf8,
+};
 
 /// The answer to a row: nothing to null, else a value or why there is none.
 pub(crate) type Answer<T> = Option<Result<T, Refusal>>;
@@ -73,7 +75,7 @@ impl Report<Checked> for Checks {
             self.diagnostics.finish(),
             self.error.finish(),
         ];
-        self.presence.structs(types::check(), members)
+        self.presence.structs(output::check(), members)
     }
 }
 
@@ -126,7 +128,7 @@ impl Report<Changed> for Repairs {
             self.edits.finish(),
             self.error.finish(),
         ];
-        self.presence.structs(types::repair(self.width), members)
+        self.presence.structs(output::repair(self.width), members)
     }
 }
 
@@ -202,7 +204,7 @@ impl Report<(FitAnswer, Option<Vec<u8>>)> for Fits {
             done(&mut self.floor),
             self.error.finish(),
         ];
-        self.presence.structs(types::fit(self.width), members)
+        self.presence.structs(output::fit(self.width), members)
     }
 }
 
@@ -226,8 +228,8 @@ impl Counts {
             messages: Int32Builder::new(),
             bytes: Int64Builder::new(),
             tokens: Int64Builder::new(),
-            roles: Lists::new(DataType::Struct(types::role()), Roles::new()),
-            tools: Lists::new(DataType::Struct(types::tool()), Tools::new()),
+            roles: Lists::new(DataType::Struct(output::role()), Roles::new()),
+            tools: Lists::new(DataType::Struct(output::tool()), Tools::new()),
             error: Diagnostics::new(),
         }
     }
@@ -258,7 +260,7 @@ impl Report<Stats> for Counts {
             self.tools.finish(),
             self.error.finish(),
         ];
-        self.presence.structs(types::stats(), members)
+        self.presence.structs(output::stats(), members)
     }
 }
 
@@ -297,7 +299,7 @@ impl<'a> Build<(&'a str, (usize, u64, u64))> for Roles {
     fn finish(&mut self) -> ArrayRef {
         let numbers = [done(&mut self.messages), done(&mut self.bytes), done(&mut self.tokens)];
         let members = [self.role.finish()].into_iter().chain(numbers).collect();
-        self.presence.structs(types::role(), members)
+        self.presence.structs(output::role(), members)
     }
 }
 
@@ -342,6 +344,6 @@ impl<'a> Build<&'a ToolTotals> for Tools {
             done(&mut self.bytes),
             done(&mut self.tokens),
         ];
-        self.presence.structs(types::tool(), members)
+        self.presence.structs(output::tool(), members)
     }
 }

@@ -10,12 +10,10 @@ use msg_core::{Code, Diagnostic};
 use msg_document::{CallRow, MessageRow, Refusal, StreamRow, TextSegment, answer_row};
 use serde_json::Value;
 
-use crate::error::Error;
 use crate::nested::Column;
-use crate::output::{Build, Diagnostics, Full, Lists, Presence, Texts, done, int};
+use crate::output::{Build, Diagnostics, Full, Lists, Presence, Texts, Width, done, int};
 use crate::reports::{Answer, Report, error, value};
-use crate::types;
-use crate::types::Width;
+use crate::{Error, output};
 
 /// MESSAGE
 pub(crate) struct Messages {
@@ -32,7 +30,7 @@ pub(crate) struct Messages {
 
 impl Messages {
     pub(crate) fn lists(width: Width) -> Lists<Self> {
-        let calls = Lists::new(DataType::Struct(types::call(width)), Calls::new(width));
+        let calls = Lists::new(DataType::Struct(output::call(width)), Calls::new(width));
         let items = Messages {
             width,
             presence: Presence::default(),
@@ -44,7 +42,7 @@ impl Messages {
             result_ids: Lists::new(DataType::Utf8, Texts::small()),
             native: Texts::new(width),
         };
-        Lists::new(DataType::Struct(types::message(width)), items)
+        Lists::new(DataType::Struct(output::message(width)), items)
     }
 }
 
@@ -72,7 +70,7 @@ impl Build<MessageRow> for Messages {
             self.result_ids.finish::<String>(),
             self.native.finish(),
         ];
-        self.presence.structs(types::message(self.width), members)
+        self.presence.structs(output::message(self.width), members)
     }
 }
 
@@ -103,7 +101,7 @@ impl Build<CallRow> for Calls {
 
     fn finish(&mut self) -> ArrayRef {
         let members = vec![self.id.finish(), self.name.finish(), self.arguments.finish()];
-        self.presence.structs(types::call(self.width), members)
+        self.presence.structs(output::call(self.width), members)
     }
 }
 
@@ -131,7 +129,7 @@ impl Segments {
             arguments: Texts::new(width),
             complete: BooleanBuilder::new(),
         };
-        Lists::new(DataType::Struct(types::segment(width)), items)
+        Lists::new(DataType::Struct(output::segment(width)), items)
     }
 }
 
@@ -157,7 +155,7 @@ impl Build<TextSegment> for Segments {
             self.arguments.finish(),
             done(&mut self.complete),
         ];
-        self.presence.structs(types::segment(self.width), members)
+        self.presence.structs(output::segment(self.width), members)
     }
 }
 
@@ -221,7 +219,7 @@ impl Report<StreamRow> for Streams {
             self.warnings.finish(),
             self.error.finish(),
         ];
-        self.presence.structs(types::stream(self.width), members)
+        self.presence.structs(output::stream(self.width), members)
     }
 }
 
@@ -300,7 +298,7 @@ impl Caches {
             relation: Texts::small(),
             level: Texts::small(),
             numbers: std::array::from_fn(|_| Int64Builder::new()),
-            changes: Lists::new(DataType::Struct(types::cache_change()), Changes::new()),
+            changes: Lists::new(DataType::Struct(output::cache_change()), Changes::new()),
             notes: Lists::new(DataType::Utf8, Texts::small()),
             error: Diagnostics::new(),
         }
@@ -346,7 +344,7 @@ impl Report<Value> for Caches {
         ];
         members.extend(numbers.iter_mut().map(|it| done(it)));
         members.push(Build::finish(&mut self.error));
-        self.presence.structs(types::cache(), members)
+        self.presence.structs(output::cache(), members)
     }
 }
 
@@ -401,6 +399,6 @@ impl<'v> Build<&'v Value> for Changes {
             self.breaks.finish(),
             self.names.finish::<String>(),
         ];
-        self.presence.structs(types::cache_change(), members)
+        self.presence.structs(output::cache_change(), members)
     }
 }

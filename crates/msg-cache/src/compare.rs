@@ -6,14 +6,13 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::cell::{Cell, Kind, Level, Spelling};
 use crate::change::{
     Cells, Course, How, common_ends, first_difference, messages_change, system_change, tools_change,
 };
 use crate::entry::{Entry, read};
-use crate::error::Error;
-use crate::family::{Family, Setting};
-use crate::prompt::Prompt;
+use crate::prompt::{Family, Prompt, Setting};
 
 /// How the bodies are read, and by whose rules they are judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -17,15 +17,13 @@ use std::sync::Arc;
 use msg_json::JsonValue as Value;
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::cell::{Kind, Unit};
 use crate::compare::{
     CacheOptions, CachePlace, Change, Comparison, Provider, Relation, compare_prompts,
 };
-use crate::entry::{Entry, Kept, Repeats, read, read_line};
-use crate::error::Error;
-use crate::family::Family;
-use crate::prompt::Prompt;
-use crate::usage::{CacheUsage, PICO, Price, Prices};
+use crate::entry::{CacheUsage, Entry, Kept, PICO, Price, Prices, Repeats, read, read_line};
+use crate::prompt::{Family, Prompt};
 
 /// How a log is read.
 #[derive(Debug, Clone, Deserialize)]
@@ -146,7 +144,7 @@ pub struct LedgerTotals {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-pub(crate) fn is_zero(it: &u64) -> bool {
+fn is_zero(it: &u64) -> bool {
     *it == 0
 }
 

@@ -6,8 +6,8 @@ use msg_core::rfc3339;
 use serde::Serialize;
 
 use crate::compare::Provider;
+use crate::entry::{CacheUsage, PICO, Price};
 use crate::ledger::{LedgerOptions, LedgerTotals, Missed, dollars, established};
-use crate::usage::{CacheUsage, PICO, Price};
 
 /// What a session recorded of a response.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -26,17 +26,11 @@ mod extra;
 mod event;
 mod usage;
 
-mod codes;
 mod diagnostic;
-mod error;
 
 mod ids;
 mod order;
 mod preview;
-mod seal;
-mod size;
-mod time;
-mod tools;
 
 pub mod native;
 
@@ -46,9 +40,7 @@ pub mod request;
 
 pub use msg_json::RawJson;
 
-pub use crate::codes::{CODES, CodeInfo};
 pub use crate::diagnostic::{Code, Diagnostic, Position, Severity, with_article};
-pub use crate::error::{Error, Report};
 pub use crate::event::StreamEvent;
 pub use crate::extra::{Extra, Layouts, Members, Origin};
 pub use crate::ids::{CountingIds, IdSource, SeededIds, UsedIds};
@@ -62,9 +54,11 @@ pub use crate::part::{
     Part, Place, Reasoning, Text, ToolCall, ToolResult,
 };
 pub use crate::preview::truncate;
-pub use crate::seal::Maker;
-pub use crate::time::rfc3339;
 pub use crate::usage::{FinishReason, Usage};
+pub use diagnostic::{CODES, CodeInfo};
+pub use extra::Maker;
+pub use ids::rfc3339;
+pub use reading::{Error, Report};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -21,14 +21,9 @@
 //! # Ok::<(), JsonError>(())
 //! ```
 
-mod error;
 mod reader;
 
-mod raw;
 mod writer;
-
-mod text_state;
-mod tokens;
 
 mod relaxed;
 mod scan;
@@ -37,15 +32,11 @@ mod value;
 pub use crate::reader::{JsonStr, unescape, unescape_into};
 pub use crate::scan::{string_inside, string_member};
 pub use crate::writer::write_str;
-pub use error::{JsonError, Problem};
-pub use raw::RawJson;
-pub use reader::{Kind, Reader};
+pub use reader::{JsonError, Kind, Problem, Reader};
 pub use relaxed::{Edits, RelaxedEdit, RelaxedObject, complete, mend};
 pub use scan::{skip_value, validate};
-pub use text_state::{TextState, classify};
-pub use tokens::{Token, Tokens, tokens, value_end, write_compact, write_spaced};
-pub use value::JsonValue;
-pub use writer::{Writer, to_text};
+pub use value::{JsonValue, RawJson, TextState, classify};
+pub use writer::{Token, Tokens, Writer, to_text, tokens, value_end, write_compact, write_spaced};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

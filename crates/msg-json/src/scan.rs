@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::error::{JsonError, Problem};
-use crate::tokens::{next_quote, next_special, special_in, word_at};
+use crate::reader::{JsonError, Problem};
+use crate::writer::{next_quote, next_special, special_in, word_at};
 use crate::{Kind, Reader};
 
 /// Checks that a text is exactly one JSON value, with blanks around it or none.
@@ -117,7 +117,7 @@ fn skip_scalar(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
 }
 
 /// Walks over the string whose opening quote is at `at`.
-pub(crate) fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+fn skip_string(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     skip_string_from(bytes, next_special(bytes, at + 1))
 }
 
@@ -199,7 +199,7 @@ fn skip_long_escape(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     }
 }
 
-pub(crate) fn skip_number(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
+fn skip_number(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
     let mut at = start + usize::from(bytes[start] == b'-');
     at = match bytes.get(at) {
         Some(b'0') => at + 1,
@@ -230,7 +230,7 @@ fn skip_digits(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
     }
 }
 
-pub(crate) fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
+fn skip_word(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, JsonError> {
     let found = &bytes[at..(at + word.len()).min(bytes.len())];
     if found == word {
         Ok(at + word.len())

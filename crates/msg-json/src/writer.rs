@@ -1,8 +1,11 @@
 //! Appends whole JSON values to a buffer: commas, colons, brackets and escapes are its business, so
 //! that no caller writes one by hand. It checks nothing: a key outside an object is the caller's bug.
+//!
+//! White space between the tokens of a JSON text: measured, left out, or made uniform. The text is
+//! taken to be well formed; of one that is not, the tokens are still those of a scan.
 
 use crate::reader::copy_plain;
-use crate::tokens::write_compact;
+use crate::scan::{skip_blanks, string_end};
 
 /// JSON under construction, appended to a buffer of the caller's.
 ///
@@ -205,7 +208,7 @@ pub fn write_str(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends a whole number.
-pub(crate) fn write_u64(out: &mut Vec<u8>, number: u64) {
+fn write_u64(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(number.to_string().as_bytes());
 }
 
@@ -227,4 +230,312 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
         return out.extend_from_slice(&digits);
     }
     out.extend_from_slice(&[b'\\', short]);
+}
+
+/// The tokens of a JSON text, in order: strings with their quotes, numbers and words, and the single
+/// characters of the structure.
+///
+/// ```
+/// use msg_json::tokens;
+///
+/// let found: Vec<_> = tokens(r#"{"a": [1, true]}"#).collect();
+/// assert_eq!(found, ["{", "\"a\"", ":", "[", "1", ",", "true", "]", "}"]);
+/// ```
+pub fn tokens(text: &str) -> Tokens<'_> {
+    Tokens { text, at: 0 }
+}
+
+/// Steps over the tokens of a JSON text; see [`tokens`].
+#[derive(Debug, Clone)]
+pub struct Tokens<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// A token by its kind, for a walk that looks at few of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token<'t> {
+    /// A bracket, a brace or a comma; a colon only where it follows no string.
+    Mark(u8),
+    /// The name of a member with its quotes; the colon after it is stepped over.
+    Name(&'t str),
+    /// A string as it is written, with its quotes.
+    Text(&'t str),
+    /// A number or a word.
+    Scalar(&'t str),
+}
+
+impl<'t> Tokens<'t> {
+    /// The next token by its kind. Of a string only its end is looked for.
+    #[inline]
+    pub fn next_token(&mut self) -> Option<Token<'t>> {
+        self.next_token_like("")
+    }
+
+    /// As [`Tokens::next_token`], for a text that most likely goes on with this token: of a string that is the same one
+    /// not even the end is looked for.
+    #[inline]
+    pub fn next_token_like(&mut self, like: &str) -> Option<Token<'t>> {
+        let bytes = self.text.as_bytes();
+        self.at = skip_blanks(bytes, self.at);
+        let first = *bytes.get(self.at)?;
+        if matches!(first, b'{' | b'}' | b'[' | b']' | b',' | b':') {
+            self.at += 1;
+            return Some(Token::Mark(first));
+        }
+        self.value_or_name(first, like)
+    }
+
+    /// The token that begins here with `first`, not a mark.
+    fn value_or_name(&mut self, first: u8, like: &str) -> Option<Token<'t>> {
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        if first != b'"' {
+            self.at = scalar_end(bytes, start);
+            return Some(Token::Scalar(&self.text[start..self.at]));
+        }
+        self.at = match is_whole_string(like) && bytes[start..].starts_with(like.as_bytes()) {
+            true => start + like.len(),
+            false => string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1),
+        };
+        let source = &self.text[start..self.at];
+        if self.peek_byte() != Some(b':') {
+            return Some(Token::Text(source));
+        }
+        self.at += 1;
+        Some(Token::Name(source))
+    }
+
+    /// Steps over this object or list if the last token was its first mark; gives what is after that.
+    pub fn step_over(&mut self, value: &str) -> Option<&'t str> {
+        let rest = self.text.get(self.at..)?;
+        let found = rest.get(..value.len().checked_sub(1)?).filter(|it| *it == &value[1..])?;
+        self.at += found.len();
+        Some(found)
+    }
+
+    /// The first byte of the next token, which stays to be read.
+    #[inline]
+    pub fn peek_byte(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        self.at = skip_blanks(bytes, self.at);
+        bytes.get(self.at).copied()
+    }
+}
+
+impl<'t> Iterator for Tokens<'t> {
+    type Item = &'t str;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'t str> {
+        let bytes = self.text.as_bytes();
+        let start = skip_blanks(bytes, self.at);
+        self.at = token_end(bytes, start)?;
+        Some(&self.text[start..self.at])
+    }
+}
+
+/// The offset after the value at `start`, blanks before it allowed; none if the text ends before that. It
+/// looks for brackets and the ends of strings only, so that it is several times faster than [`skip_value`](crate::skip_value),
+/// and says nothing about a text that is not well formed. Linear.
+///
+/// ```
+/// use msg_json::value_end;
+///
+/// assert_eq!(value_end(br#"[{"a]": 1}, 2] "#, 0), Some(14));
+/// assert_eq!(value_end(br#"["a \\ \"b\"", 1]"#, 1), Some(13));
+/// assert_eq!(value_end(b"[1", 0), None);
+/// ```
+pub fn value_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = skip_blanks(bytes, start);
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(at)? {
+            b'"' => at = string_end(bytes, at + 1)? + 1,
+            b'{' | b'[' => {
+                depth += 1;
+                at += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                at += 1;
+            }
+            b',' | b':' if depth == 0 => return None,
+            b',' | b':' => at += 1,
+            _ => at = scalar_end(bytes, at),
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+        at = skip_blanks(bytes, at);
+    }
+}
+
+/// Appends the text without white space between tokens.
+pub fn write_compact(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len());
+    tokens(text).for_each(|it| out.extend_from_slice(it.as_bytes()));
+}
+
+/// Appends the text with one space after each comma and colon of the structure and no other white
+/// space (OA-9): `{"a": 1, "b": "x,y"}`.
+pub fn write_spaced(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + text.len() / 8);
+    for token in tokens(text) {
+        out.extend_from_slice(token.as_bytes());
+        if token == "," || token == ":" {
+            out.push(b' ');
+        }
+    }
+}
+
+/// Whether a token is a string for sure: its last quote is not part of its text.
+#[inline]
+fn is_whole_string(token: &str) -> bool {
+    matches!(token.as_bytes(), [b'"', .., last, b'"'] if *last != b'\\')
+}
+
+#[inline]
+fn token_end(bytes: &[u8], start: usize) -> Option<usize> {
+    match bytes.get(start)? {
+        b'"' => Some(string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1)),
+        b'{' | b'}' | b'[' | b']' | b',' | b':' => Some(start + 1),
+        _ => Some(scalar_end(bytes, start)),
+    }
+}
+
+/// Where a number or a word that begins at `start` ends: at least one byte after it.
+fn scalar_end(bytes: &[u8], start: usize) -> usize {
+    let ends = |it: &u8| {
+        matches!(it, b' ' | b'\n' | b'\r' | b'\t' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'"')
+    };
+    let len = bytes[start + 1..].iter().position(ends);
+    len.map_or(bytes.len(), |it| start + 1 + it)
+}
+
+// Where the next quote, backslash or control character is: 8 or 32 bytes in one step, since
+// nearly all of a conversation is text between quotes. It knows nothing of JSON beside these bytes.
+
+/// The first offset from `at` on of a quote, a backslash or a control character, or the length.
+#[inline]
+pub(crate) fn next_special(bytes: &[u8], at: usize) -> usize {
+    // Names, ids and what is between two escapes end in their first word.
+    match word_at(bytes, at).map(special_in) {
+        Some(Some(special)) => at + special,
+        Some(None) => far_special(bytes, at + WORD),
+        None => far_special(bytes, at),
+    }
+}
+
+fn far_special(bytes: &[u8], mut at: usize) -> usize {
+    // Of longer texts one word more is passed in one step.
+    if let Some(word) = word_at(bytes, at) {
+        if let Some(special) = special_in(word) {
+            return at + special;
+        }
+        at += WORD;
+    }
+    while block_at(bytes, at).is_some_and(|it| !has_special(it)) {
+        at += BLOCK;
+    }
+    while let Some(word) = word_at(bytes, at) {
+        if let Some(special) = special_in(word) {
+            return at + special;
+        }
+        at += WORD;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().position(|it| is_special(*it)).map_or(bytes.len(), |it| at + it)
+}
+
+/// As many bytes are looked at in one step where one of them may be special.
+pub(crate) const WORD: usize = 8;
+/// As many bytes are looked at in one step where most likely none is.
+const BLOCK: usize = 32;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The word at this offset, if there are so many bytes.
+#[inline]
+pub(crate) fn word_at(bytes: &[u8], at: usize) -> Option<&[u8; WORD]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+/// The word at this offset and its length; what the text has no bytes for is zero.
+#[inline]
+pub(crate) fn word_or_rest(bytes: &[u8], at: usize) -> ([u8; WORD], usize) {
+    let rest = bytes.get(at..).unwrap_or_default();
+    if let Some(word) = rest.first_chunk() {
+        return (*word, WORD);
+    }
+    let mut word = [0; WORD];
+    word.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    (word, rest.len())
+}
+
+/// The block at this offset, if there are so many bytes.
+#[inline]
+fn block_at(bytes: &[u8], at: usize) -> Option<&[u8; BLOCK]> {
+    bytes.get(at..)?.first_chunk()
+}
+
+#[inline]
+fn is_special(byte: u8) -> bool {
+    byte == b'"' || byte == b'\\' || byte < 0x20
+}
+
+/// Whether a block has a special byte. The greatest of numbers and not "any", of which the compiler makes half as
+/// good vectors.
+#[inline]
+fn has_special(block: &[u8; BLOCK]) -> bool {
+    let flag = |it: u8| u8::from(it == b'"') | u8::from(it == b'\\') | u8::from(it < 0x20);
+    block.iter().fold(0, |most: u8, it| most.max(flag(*it))) > 0
+}
+
+/// The place of the first quote, backslash or control character in a word.
+#[inline]
+pub(crate) fn special_in(word: &[u8; WORD]) -> Option<usize> {
+    let word = u64::from_le_bytes(*word);
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    let quote = zero_in(word ^ (ONES * u64::from(b'"')));
+    let backslash = zero_in(word ^ (ONES * u64::from(b'\\')));
+    // Bytes after the first hit may be set in error; the first one never is.
+    let hits = (quote | backslash | control) & HIGHS;
+    (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
+}
+
+/// As [`next_special`], or of a single quote.
+#[inline]
+pub(crate) fn next_of_single(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(word) = word_at(bytes, at) {
+        let single = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\''))) & HIGHS;
+        let single = (single != 0).then(|| (single.trailing_zeros() / 8) as usize);
+        match special_in(word).into_iter().chain(single).min() {
+            Some(found) => return at + found,
+            None => at += WORD,
+        }
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    let found = rest.iter().position(|it| is_special(*it) || *it == b'\'');
+    found.map_or(bytes.len(), |it| at + it)
+}
+
+/// The high bit of each byte that is zero; bytes after the first such one may be set in error.
+#[inline]
+fn zero_in(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word
+}
+
+/// The offset of the next quote. Names and ids end in their first words; of long texts memchr is faster.
+#[inline]
+pub(crate) fn next_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
+    for _ in 0..2 {
+        let Some(word) = word_at(bytes, at) else { break };
+        let hits = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'"'))) & HIGHS;
+        if hits != 0 {
+            return Some(at + (hits.trailing_zeros() / 8) as usize);
+        }
+        at += WORD;
+    }
+    memchr::memchr(b'"', bytes.get(at..)?).map(|it| at + it)
 }

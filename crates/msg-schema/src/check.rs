@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::dialect::{Arrays, Cycles, Dialect, Limits, Root};
-use crate::node::Node;
+use crate::node::{Node, Through, children, cyclic, push_name, resolve};
 use crate::openapi;
-use crate::refs::{Through, children, cyclic, push_name, resolve};
 
 /// One thing that a dialect refuses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

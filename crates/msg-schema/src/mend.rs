@@ -11,11 +11,8 @@ use std::cell::Cell;
 
 use crate::check::{COUNTS, Fault, TYPES, is_plain_name, looks_around};
 use crate::dialect::{Arrays, Dialect};
-use crate::node::Node;
-use crate::node::nullable;
-use crate::refs::{each_child, resolve};
-use crate::root::merged_all;
-use crate::root::settle_root;
+use crate::node::{Node, each_child, nullable, resolve};
+use crate::root::{merged_all, settle_root};
 
 /// The mended schema; none if a strict dialect cannot say it, or no change keeps the meaning.
 pub(crate) fn mended(node: Node, dialect: Dialect, found: &[Fault]) -> Option<Node> {

@@ -1,8 +1,7 @@
 //! The OpenAPI spelling of Gemini: what it refuses, and the way to JSON Schema (RQ-3).
 
 use crate::check::{COUNTS, Faults, at};
-use crate::node::Node;
-use crate::refs::{children, each_child};
+use crate::node::{Node, children, each_child};
 
 /// The members that a schema has there.
 const MEMBERS: [&str; 22] = [

@@ -2,8 +2,7 @@
 
 use crate::dialect::{Dialect, Root};
 use crate::mend::describe;
-use crate::node::Node;
-use crate::refs::resolve;
+use crate::node::{Node, resolve};
 
 /// How many references at the root lead to each other.
 const MAX_REFERENCES: usize = 16;
@@ -282,7 +281,7 @@ fn common_types(one: &Node, other: &Node) -> Option<Node> {
 }
 
 /// What fits either of two: constants become one `enum`, others branches.
-pub(crate) fn any_of_both(one: Node, other: Node) -> Node {
+fn any_of_both(one: Node, other: Node) -> Node {
     if one == other {
         return one;
     }

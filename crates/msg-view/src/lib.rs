@@ -16,13 +16,11 @@
 
 mod call;
 mod message;
-mod options;
 mod page;
 mod pages;
 
 pub use crate::pages::Recorded;
-pub use options::{Error, TokenPrice, ViewOptions};
-pub use pages::{Pages, write};
+pub use pages::{Error, Pages, TokenPrice, ViewOptions, write};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

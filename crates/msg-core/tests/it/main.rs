@@ -5,5 +5,4 @@
 
 #[allow(unreachable_pub, reason = "the fuzz targets take the file in as a module of theirs")]
 mod laws;
-mod random;
 mod unit;

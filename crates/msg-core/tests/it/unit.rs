@@ -1,12 +1,18 @@
 //! Single functions, by data: each row of `unit.jsonl` names the function and what it gives; and message
 //! checks (MS-18).
+//!
+//! The laws of texts over made-up texts.
 
 use msg_core::{
     Arguments, Diagnostic, FinishReason, Image, InputRules, Message, Origin, Other, Pairing, Part,
     Place, RawJson, Role, StreamEvent, ToolCall, ToolResult, Usage, check_all, check_id, native,
     truncate,
 };
+use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
+use testkit::random::for_all;
+
+use crate::laws;
 
 #[test]
 fn unit() {
@@ -140,4 +146,11 @@ fn check() {
         let report = check_all(&messages, &rules);
         json!({"ok": !report.has_errors(), "diagnostics": report}).to_string()
     });
+}
+
+#[test]
+fn cuts_are_clean() {
+    let tricky = ["\r\n", "\u{301}", "\u{200D}", "🇩", "🏽", "👍", "a", " ", "\n", "é", "\u{7f}"];
+    let text = vec(prop::sample::select(tricky.to_vec()), 0..60).prop_map(|it| it.concat());
+    for_all(256, (text, 0..60usize), |(text, max)| laws::cuts_are_clean(&text, max));
 }

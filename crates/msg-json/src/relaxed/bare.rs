@@ -1,7 +1,7 @@
 //! What has no quotes in nearly JSON: keys, words, numbers, and text.
 
 use super::{Ending, Relaxed, RelaxedEdit};
-use crate::error::{JsonError, Problem};
+use crate::reader::{JsonError, Problem};
 
 /// The length of the name at the beginning, as programming languages have names.
 pub(super) fn ident_len(bytes: &[u8]) -> usize {

@@ -13,10 +13,9 @@ use std::fmt;
 
 use string::Place;
 
-use crate::error::{JsonError, Problem};
-use crate::reader::unescape;
+use crate::reader::{JsonError, Problem, unescape};
 use crate::scan::{end, skip_blanks, unexpected};
-use crate::text_state::{TextState, classify};
+use crate::value::{TextState, classify};
 
 /// An object that was read from nearly JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]

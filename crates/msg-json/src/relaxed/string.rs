@@ -1,9 +1,9 @@
 //! Strings of nearly JSON: other quotes, quotes inside, control characters, escapes that escape nothing.
 
 use super::{Relaxed, RelaxedEdit};
-use crate::error::JsonError;
+use crate::reader::JsonError;
 use crate::scan::skip_blanks;
-use crate::tokens::{next_of_single, next_special};
+use crate::writer::{next_of_single, next_special};
 
 /// Where a string is, which says what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

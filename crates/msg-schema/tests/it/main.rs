@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
-mod random;
 
 use msg_schema::Dialect;
 

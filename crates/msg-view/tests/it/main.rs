@@ -3,5 +3,4 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
-mod hostile;
 mod laws;
