@@ -21,8 +21,7 @@ use crate::render::{NewCell, NewId, check_id, render_to};
 use crate::stamp::Nonce;
 use crate::syntax::attributes::RawCell;
 use crate::syntax::cells::PartKind;
-use crate::syntax::grammar::CellMarker;
-use crate::syntax::line::{BOM, Eol};
+use crate::syntax::grammar::{BOM, CellMarker, Eol};
 use crate::syntax::{bom_len, grammar, is_utf16, piece};
 use crate::to_cells::{ToCells, cells_for};
 use crate::{history, syntax};
@@ -195,7 +194,7 @@ pub(crate) fn joint(old: &[u8]) -> Vec<u8> {
 }
 
 /// Decides type, id and level of a cell.
-pub(crate) fn resolve(
+fn resolve(
     mut cell: NewCell,
     index: &Index,
     nonce: &mut dyn FnMut() -> Nonce,
@@ -503,7 +502,7 @@ pub(crate) fn verify(
 
 /// The proof of a cell after one of ours: a complete heading ends what was before it, whatever that was
 /// (MF-8): nothing else has to be read again.
-pub(crate) fn stands_alone(text: &[u8]) -> Result<(), Error> {
+fn stands_alone(text: &[u8]) -> Result<(), Error> {
     // Markers in the fences of a body are not cells, which only the whole layout knows.
     let proved = matches!(syntax::headings(text).as_slice(), [it] if it.strong && it.start == 0)
         || matches!(piece(text, Mode::MessageFile).cells.as_slice(),

@@ -17,15 +17,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::append::activated;
-use crate::document::MessageFile;
-use crate::document::Span;
+use crate::document::{MessageFile, Span};
 use crate::error::{Error, FileLimits, refuse};
 use crate::model::content::{Cell, HistoryMode};
 use crate::render;
 use crate::render::{NewCell, NewId};
 use crate::syntax::attributes::Form;
 use crate::syntax::cells::PartKind;
-use crate::syntax::line::Eol;
+use crate::syntax::grammar::Eol;
 
 /// Edits of a document, made one after another; see [`MessageFile::edit`].
 #[derive(Debug)]
@@ -89,7 +88,7 @@ impl FileEdit<'_> {
         let bytes = self.doc().bytes();
         let line = it.raw.heading_line().of(bytes);
         let ended = line.strip_suffix(b"\n").unwrap_or(line);
-        let text = crate::syntax::line::chomp(ended);
+        let text = crate::syntax::grammar::chomp(ended);
         let mark = crate::syntax::grammar::marker(text).map_or(text.len(), |m| m.mark_end);
         let id = it.raw.at.id.get().map(|s| s.of(bytes));
         let new = render::heading(&text[..mark], title.as_bytes(), id);
@@ -396,7 +395,7 @@ pub(crate) fn others_stay(
 }
 
 /// As [`others_stay`], after one edit.
-pub(crate) fn others_stay_but(old: &MessageFile, new: &MessageFile, edited: Edited) -> bool {
+fn others_stay_but(old: &MessageFile, new: &MessageFile, edited: Edited) -> bool {
     let (one, none) = (|it: usize| HashSet::from([it]), HashSet::new);
     match edited {
         Edited::Changed(at) => others_stay(old, new, &none(), &one(at), None),
@@ -412,12 +411,12 @@ fn same(a: &Cell, b: &Cell) -> bool {
 }
 
 /// Whether two cells have the same type and attributes.
-pub(crate) fn same_definition(a: &Cell, b: &Cell) -> bool {
+fn same_definition(a: &Cell, b: &Cell) -> bool {
     a.type_name() == b.type_name() && a.attrs().eq(b.attrs())
 }
 
 /// Whether two cells are the same but for the attributes of this key.
-pub(crate) fn same_but(a: &Cell, b: &Cell, key: &str) -> bool {
+fn same_but(a: &Cell, b: &Cell, key: &str) -> bool {
     let rest = |cell| Cell::attrs(cell).filter(|it| it.key != key);
     a.heading() == b.heading()
         && a.type_name() == b.type_name()

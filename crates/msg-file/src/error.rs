@@ -1,10 +1,15 @@
 //! Errors: limits, refusals, locks and files; the limits themselves; and the diagnostic codes.
 //!
 //! Malformed documents are not errors: they are read, and diagnostics report the problems.
+//!
+//! Collects findings by offset while reading and computes their lines at the end, in one pass.
+//!
+//! A hostile file may have millions of findings: for each code a limited number is kept and the others are counted.
 
-use std::{io, path::PathBuf};
+use std::{borrow::Cow, io, ops::Range, path::PathBuf, sync::Arc};
 
-use msg_core::{Code, CodeInfo, Diagnostic, codes};
+use memchr::{memchr, memchr_iter};
+use msg_core::{Code, CodeInfo, Diagnostic, Report, Severity, codes};
 use serde::Deserialize;
 
 /// Why something was not done.
@@ -286,3 +291,129 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "msgfile::yaml-duplicate-key" "MF-4" "duplicate frontmatter key, the first one is used";
     error "msgfile::yaml-refused" "MF-4" "anchor, alias, tag or unsupported key in a frontmatter value";
 };
+
+/// Where findings are gathered.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    source: Arc<[u8]>,
+    /// How many of a code are kept; none where they are not wanted.
+    cap: usize,
+    kept: Vec<Finding>,
+    codes: Vec<OfCode>,
+    /// Those beyond the cap, counted.
+    over: Report,
+}
+
+#[derive(Debug)]
+struct Finding {
+    at: usize,
+    info: &'static CodeInfo,
+    /// More than the table of codes says.
+    message: Option<Cow<'static, str>>,
+}
+
+/// What is known of the findings of a code.
+#[derive(Debug)]
+struct OfCode {
+    info: &'static CodeInfo,
+    count: usize,
+    /// From the last one to the end of its line: there is one of a code a line.
+    line: Range<usize>,
+}
+
+impl Findings {
+    /// For a file that is read; `cap` is how many a report takes.
+    pub(crate) fn of(source: &Arc<[u8]>, cap: usize) -> Self {
+        let (kept, codes) = (Vec::new(), Vec::new());
+        Self { source: Arc::clone(source), cap, kept, codes, over: Report::with_cap(0) }
+    }
+
+    /// For a piece that is read for its structure alone.
+    pub(crate) fn nobodys() -> Self {
+        Self::of(&Arc::from([]), 0)
+    }
+
+    /// Adds what was found at an offset; how bad it is and what is said of it, the table of codes says.
+    pub(crate) fn add(&mut self, at: usize, code: &'static str) {
+        self.note(at, code, None);
+    }
+
+    /// The same with a sentence that names what was found.
+    pub(crate) fn tell(
+        &mut self,
+        at: usize,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+    ) {
+        self.note(at, code, Some(message.into()));
+    }
+
+    fn note(&mut self, at: usize, code: &'static str, message: Option<Cow<'static, str>>) {
+        if self.source.is_empty() && self.cap == 0 {
+            return;
+        }
+        let known = self.codes.iter_mut().find(|it| it.info.code == code);
+        if known.as_ref().is_some_and(|it| it.line.contains(&at)) {
+            return;
+        }
+        let end = memchr(b'\n', &self.source[at..]).map_or(self.source.len(), |n| at + n);
+        // The last line of a file may be empty.
+        let line = at..end.max(at + 1);
+        let (info, count) = match known {
+            Some(it) => {
+                (it.count, it.line) = (it.count + 1, line);
+                (it.info, it.count)
+            }
+            None => {
+                let info = CODES
+                    .iter()
+                    .find(|it| it.code == code)
+                    .expect("because every code is in the table");
+                self.codes.push(OfCode { info, count: 1, line });
+                (info, 1)
+            }
+        };
+        if count > self.cap {
+            self.over.push(Diagnostic::new(info.severity, Code::new(code), ""));
+        } else {
+            self.kept.push(Finding { at, info, message });
+        }
+    }
+
+    /// Drops everything but the errors found so far.
+    pub(crate) fn keep_errors(&mut self) {
+        self.kept.retain(|f| f.info.severity == Severity::Error);
+    }
+
+    /// Sorted by line and code, one of a code a line, the first ones kept (MF-48, MF-59).
+    pub(crate) fn finish(mut self) -> Report {
+        self.kept.sort_by_key(|f| f.at);
+        let mut report = Report::with_cap(self.cap);
+        let (mut line, mut seen, mut line_start) = (1, 0, 0);
+        let mut same: Vec<Diagnostic> = Vec::new();
+        for f in self.kept {
+            for n in memchr_iter(b'\n', &self.source[seen..f.at]) {
+                line += 1;
+                line_start = seen + n + 1;
+            }
+            seen = f.at;
+            if same.first().is_some_and(|d| d.at.line != Some(line)) {
+                flush(&mut same, &mut report);
+            }
+            let before = &self.source[line_start..f.at.min(line_start + 4096)];
+            let column = String::from_utf8_lossy(before).chars().count() + 1;
+            let message = f.message.unwrap_or(Cow::Borrowed(f.info.summary));
+            let found = Diagnostic::new(f.info.severity, Code::new(f.info.code), message);
+            same.push(found.at_line(line, column).at_span(f.at..f.at));
+        }
+        flush(&mut same, &mut report);
+        report.append(self.over);
+        report
+    }
+}
+
+fn flush(same: &mut Vec<Diagnostic>, report: &mut Report) {
+    same.sort_by(|a, b| a.code.cmp(&b.code));
+    same.dedup_by(|b, a| a.code == b.code);
+    report.extend(same.drain(..));
+}

@@ -15,17 +15,15 @@ use std::sync::Arc;
 use msg_core::{Message, Part, Reasoning, Role, ToolCall, native};
 use serde::Deserialize;
 
-use crate::document::MessageFile;
-use crate::document::Span;
+use crate::document::{MessageFile, Span};
 use crate::error::Error;
 use crate::model::agents::AgentKind;
-use crate::model::content::Cell;
-use crate::model::content::{Encoding, FenceState};
+use crate::model::content::{Cell, Encoding, FenceState};
 use crate::model::kinds::CellKind;
 use crate::model::{CellView, content};
 use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar;
-use crate::syntax::line::{Line, closed_fences, lines, trim_empty_end, within};
+use crate::syntax::grammar::{Line, closed_fences, lines, trim_empty_end, within};
 use answers::Answer;
 
 /// How a history is made.
@@ -411,7 +409,7 @@ pub(crate) fn headings<'a>(
 }
 
 /// The document as a model may see it.
-pub(crate) fn up_to_it(doc: &MessageFile) -> MessageFile {
+fn up_to_it(doc: &MessageFile) -> MessageFile {
     let mut doc = doc.clone();
     let ends: Vec<(usize, usize)> =
         doc.cells().iter().filter_map(|it| Some((it.ordinal() - 1, end_in(&doc, it)?))).collect();

@@ -11,15 +11,12 @@ use std::io;
 use base64::Engine as _;
 use msg_json::{Writer, to_text};
 
-use crate::document::Span;
-use crate::document::{MessageFile, Mode};
+use crate::document::{MessageFile, Mode, Span};
 use crate::model::CellView;
 use crate::model::agents::AgentConfig;
-use crate::model::content::Cell;
-use crate::model::content::{BASE64, Encoding};
+use crate::model::content::{BASE64, Cell, Encoding};
 use crate::model::kinds::{AskCell, CellKind};
-use crate::syntax::grammar::CellMarker;
-use crate::syntax::line::Eol;
+use crate::syntax::grammar::{CellMarker, Eol};
 
 fn number(out: &mut Writer<'_>, number: usize) {
     out.u64(number as u64);

@@ -20,7 +20,6 @@
 //! ```
 
 mod append;
-mod diag;
 mod document;
 mod edit;
 mod error;
@@ -29,7 +28,6 @@ mod index;
 mod json;
 mod model;
 mod render;
-mod run_result;
 mod stamp;
 pub mod store;
 mod syntax;
@@ -39,6 +37,7 @@ pub use crate::document::Span;
 pub use crate::error::CODES;
 pub use crate::model::content::{Cell, Heading, HistoryMode};
 pub use crate::syntax::attributes::Attr;
+pub use crate::syntax::grammar::Eol;
 pub use crate::syntax::{CellHead, scan};
 pub use append::{
     AppendEntry, AppendOptions, AppendedCell, Force, append, refuse_other_kinds, write,
@@ -55,14 +54,12 @@ pub use model::kinds::{
     Summarised, SummaryCell, TurnCell,
 };
 pub use render::{Formatted, NewCell, NewId, render};
-pub use run_result::{RunResult, run_cells};
 pub use stamp::{Nonce, rfc3339};
 pub use syntax::RecordSection;
 pub use syntax::cells::PartKind;
 pub use syntax::frontmatter::Frontmatter;
 pub use syntax::grammar::CellMarker;
-pub use syntax::line::Eol;
-pub use to_cells::{ToCells, cells_of, set_default_cell};
+pub use to_cells::{RunResult, ToCells, cells_of, run_cells, set_default_cell};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -5,19 +5,16 @@
 
 use std::collections::HashSet;
 
-use crate::document::Span;
-use crate::document::{CellRef, MessageFile};
+use crate::document::{CellRef, MessageFile, Span};
 use crate::error::{Error, refuse};
 use crate::model::content::Cell;
 use crate::syntax;
 use crate::syntax::attributes::RawCell;
 use crate::syntax::cells::PartKind;
-use crate::syntax::grammar::CellMarker;
-use crate::syntax::has_definition;
-use crate::syntax::line::{
-    BOM, Eol, chomp, closed_fences, lines, skip_empty, trim_empty_end, within,
+use crate::syntax::grammar::{
+    BOM, CellMarker, Eol, chomp, closed_fences, lines, skip_empty, trim_empty_end, within,
 };
-use crate::syntax::{attributes, grammar};
+use crate::syntax::{attributes, grammar, has_definition};
 
 /// A cell that is to be written.
 ///
@@ -380,7 +377,7 @@ fn footnotes_all_bound(doc: &MessageFile) -> bool {
     let bound: HashSet<usize> =
         doc.cells().iter().filter_map(|c| Some(c.raw.defined_id()?.start)).collect();
     let blocks = doc.cells().iter().flat_map(|c| c.parts()).filter(|p| p.0 == PartKind::Footnotes);
-    blocks.flat_map(|(_, span)| crate::syntax::line::lines(source, span.start, span.end)).all(
+    blocks.flat_map(|(_, span)| crate::syntax::grammar::lines(source, span.start, span.end)).all(
         |line| {
             let def = grammar::definition(line.text(source));
             def.is_none_or(|def| bound.contains(&(line.start + def.id.start)))
@@ -474,5 +471,5 @@ fn means_the_same(doc: &MessageFile, bytes: &[u8]) -> bool {
 /// A line without its end.
 fn chomped(line: Span, source: &[u8]) -> &[u8] {
     let line = line.of(source);
-    crate::syntax::line::chomp(line.strip_suffix(b"\n").unwrap_or(line))
+    crate::syntax::grammar::chomp(line.strip_suffix(b"\n").unwrap_or(line))
 }

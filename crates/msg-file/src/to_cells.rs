@@ -1,15 +1,21 @@
 //! Converts messages to cells (MF-38). A message that a cell cannot hold exactly is stored in a cell as JSON.
+//!
+//! The result of running a code cell or a call, as cells (MF-56). It runs nothing.
 
+use base64::Engine as _;
 use msg_core::{CallKind, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, native};
 use serde::Deserialize;
 
 use crate::document::{CellRef, MessageFile};
-use crate::error::Error;
+use crate::error::{Error, refuse};
 use crate::history::answers;
 use crate::index::Index;
+use crate::model::content::{BASE64, Cell, EndStatus, is_text_type};
 use crate::model::is_language;
+use crate::model::kinds::CellKind;
 use crate::render::{NewCell, NewId, check_type};
-use crate::syntax::grammar::CellMarker;
+use crate::syntax::grammar;
+use crate::syntax::grammar::{CellMarker, whole_fence};
 
 /// How messages become cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -281,4 +287,246 @@ fn native_cell(message: &Message, index: &Index, options: &ToCells) -> NewCell {
         }
     };
     cell.with_attr("format", "native")
+}
+
+/// What running a code cell or a call gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunResult {
+    /// What went to standard output and error, in order: the name of the stream and a piece of it.
+    pub streams: Vec<(String, String)>,
+    /// The value, or the text of a call's result.
+    pub text: Option<String>,
+    /// The value as bytes.
+    pub data: Option<Vec<u8>>,
+    /// The media type of text or data; `text/plain` if absent.
+    pub mime_type: Option<String>,
+    /// How it ended; else by `exit_code` and `error`.
+    pub status: Option<String>,
+    /// The exit code of a process.
+    pub exit_code: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// How long it took: `0.5s`, `500ms`.
+    pub duration: Option<String>,
+    /// When it ended, RFC 3339.
+    pub time: Option<String>,
+    /// The language, if it is not the cell's.
+    pub lang: Option<String>,
+}
+
+/// The cells that record a result below the cell `of`.
+///
+/// # Errors
+/// [`Error::Refused`]: `no-such-cell` if `of` is neither a code cell nor a call, `bad-cell` for a
+/// stream that is neither `stdout` nor `stderr`.
+///
+/// ```
+/// use msg_file::{CellRef, MessageFile, Mode, RunResult, run_cells};
+/// let doc = MessageFile::parse(&b"# %% [^1]\n\n[^1]: [code]\n\n```sh\nls\n```\n"[..], Mode::MessageFile)?;
+/// let result = RunResult { streams: vec![("stdout".into(), "a\nb".into())], ..RunResult::default() };
+/// let cells = run_cells(&doc, &CellRef::from("1"), &result)?;
+/// assert_eq!(cells[0].body, b"stdout> a\nstdout> b");
+/// # Ok::<(), msg_file::Error>(())
+/// ```
+pub fn run_cells(
+    doc: &MessageFile,
+    of: &CellRef,
+    result: &RunResult,
+) -> Result<Vec<NewCell>, Error> {
+    let none = || Error::refused("msgfile::no-such-cell", "no code cell or call has that id");
+    let parent = doc.cell(of).ok_or_else(none)?;
+    let of = CellRef::Ordinal(parent.ordinal());
+    match parent.kind() {
+        CellKind::Code(_) => executed(parent, of, doc.cells().len(), result),
+        CellKind::ToolCall(_) => Ok(vec![called(of, result)]),
+        _ => Err(none()),
+    }
+}
+
+const PLAIN: &str = "text/plain";
+const BYTES: &str = "application/octet-stream";
+
+impl RunResult {
+    fn status(&self) -> String {
+        let code = self.exit_code.as_deref().map(EndStatus::of);
+        match (&self.status, code, &self.error) {
+            (Some(status), ..) => status.clone(),
+            (None, None | Some(EndStatus::Success), None) => "success".to_owned(),
+            _ => "failure".to_owned(),
+        }
+    }
+
+    /// The media type; `application/octet-stream` if none was named.
+    fn mime(&self) -> &str {
+        let absent = if self.data.is_some() { BYTES } else { PLAIN };
+        self.mime_type.as_deref().filter(|m| !m.trim().is_empty()).unwrap_or(absent)
+    }
+
+    /// A cell with the attributes in their order; `mime` and `encoding` where they are to be said.
+    fn cell(
+        &self,
+        ty: &str,
+        of: CellRef,
+        mime: Option<&str>,
+        encoding: Option<&str>,
+        no_eol: &str,
+    ) -> NewCell {
+        let mut cell = NewCell { place: NewId::Of(of), ..NewCell::output(ty, "") };
+        let status = self.status();
+        let attrs = [
+            ("time", self.time.as_deref()),
+            ("status", Some(status.as_str())),
+            ("duration", self.duration.as_deref()),
+            ("mime_type", mime),
+            ("encoding", encoding),
+            ("no_eol", Some(no_eol).filter(|n| !n.is_empty())),
+            ("exit_code", self.exit_code.as_deref()),
+            ("error", self.error.as_deref()),
+        ];
+        for (key, value) in attrs {
+            if let Some(value) = value {
+                cell = cell.with_attr(key, value);
+            }
+        }
+        cell
+    }
+}
+
+/// Text or data as the body of a cell holds it.
+struct Value<'a> {
+    mime: &'a str,
+    /// Said where the type would be read otherwise.
+    encoding: Option<&'static str>,
+    body: Vec<u8>,
+    /// White space at the edges is content.
+    exact: bool,
+}
+
+impl<'a> Value<'a> {
+    fn text(mime: &'a str, text: &str) -> Self {
+        Self { mime, encoding: None, body: text.as_bytes().to_vec(), exact: true }
+    }
+
+    /// In base64, in lines of 76 characters.
+    fn data(mime: &'a str, data: &[u8]) -> Self {
+        let text = BASE64.encode(data).into_bytes();
+        let body = text.chunks(76).collect::<Vec<_>>().join(&b'\n');
+        let encoding = is_text_type(&mime.to_ascii_lowercase()).then_some("base64");
+        Self { mime, encoding, body, exact: false }
+    }
+
+    fn in_cell(self, cell: NewCell) -> NewCell {
+        NewCell { body: self.body, exact: self.exact, ..cell }
+    }
+
+    /// A display below an execution.
+    fn display(self, lang: &str, execution: usize) -> NewCell {
+        let place = NewId::Of(CellRef::Ordinal(execution));
+        let mut cell =
+            NewCell::output(lang, "").with_place(place).with_attr("mime_type", self.mime);
+        if let Some(encoding) = self.encoding {
+            cell = cell.with_attr("encoding", encoding);
+        }
+        self.in_cell(cell)
+    }
+}
+
+/// The result of a call.
+fn called(of: CellRef, result: &RunResult) -> NewCell {
+    let mime = result.mime();
+    let text = result
+        .text
+        .clone()
+        .unwrap_or_else(|| result.streams.iter().map(|s| s.1.as_str()).collect());
+    let fenced = whole_fence(text.as_bytes()).is_some();
+    let value = match &result.data {
+        None if !fenced && is_text_type(&mime.to_ascii_lowercase()) => Value::text(mime, &text),
+        None => Value::data(mime, text.as_bytes()),
+        Some(data) => Value::data(mime, data),
+    };
+    let said = Some(mime).filter(|m| *m != PLAIN);
+    let cell = result.cell("tool", of, said, value.encoding, "");
+    value.in_cell(cell)
+}
+
+/// The execution of a code cell, and displays below it for what its body cannot hold.
+fn executed(
+    parent: &Cell,
+    of: CellRef,
+    cells: usize,
+    result: &RunResult,
+) -> Result<Vec<NewCell>, Error> {
+    let lang = result.lang.clone().filter(|l| !l.is_empty()).or_else(|| parent.code_block().lang);
+    let lang = lang.filter(|l| check_type(l).is_ok()).unwrap_or_else(|| "lang".to_owned());
+    let (mut body, no_eol) = stream_lines(&result.streams)?;
+    let mut values = values(result, &mut body);
+    // A value that is alone is in the execution itself, where it would not be read as streams.
+    let is_alone = body.is_empty() && values.len() == 1;
+    if let Some(it) = values.pop_if(|it| is_alone && (it.mime != PLAIN || it.encoding.is_some())) {
+        let cell = result.cell(&lang, of, Some(it.mime), it.encoding, "");
+        return Ok(vec![it.in_cell(cell)]);
+    }
+    let is_empty = body.is_empty() && values.is_empty();
+    let mime = if is_empty { result.mime() } else { PLAIN };
+    let execution = NewCell { body, ..result.cell(&lang, of, Some(mime), None, &no_eol) };
+    let displays = values.into_iter().map(|it| it.display(&lang, cells + 1));
+    Ok([execution].into_iter().chain(displays).collect())
+}
+
+/// What the lines of the streams cannot hold; a plain text is put after them.
+fn values<'a>(result: &'a RunResult, lines: &mut Vec<u8>) -> Vec<Value<'a>> {
+    let (mime, data) = (result.mime(), result.data.as_deref());
+    // Where both are given, the media type is that of the data.
+    let mime_of_text = if data.is_some() { PLAIN } else { mime };
+    let text = result.text.as_deref().filter(|it| !it.is_empty()).and_then(|text| {
+        let fenced = lines.is_empty() && whole_fence(text.as_bytes()).is_some();
+        if !is_text_type(&mime_of_text.to_ascii_lowercase()) {
+            return Some(Value::data(mime, text.as_bytes()));
+        }
+        if mime_of_text != PLAIN || fenced || looks_like_stream(text) {
+            return Some(Value::text(mime_of_text, text));
+        }
+        if !lines.is_empty() {
+            lines.extend_from_slice(b"\n\n");
+        }
+        lines.extend_from_slice(text.as_bytes());
+        None
+    });
+    text.into_iter().chain(data.map(|it| Value::data(mime, it))).collect()
+}
+
+fn looks_like_stream(text: &str) -> bool {
+    text.lines().any(|l| grammar::stream_line(l.as_bytes()).is_some())
+}
+
+/// Lines of the streams in the order in which they were completed, left-overs last, and the names of
+/// the streams that do not end with a newline.
+fn stream_lines(streams: &[(String, String)]) -> Result<(Vec<u8>, String), Error> {
+    let mut open: [(&str, String); 2] = [("stdout", String::new()), ("stderr", String::new())];
+    let mut lines: Vec<String> = Vec::new();
+    for (name, chunk) in streams {
+        let Some((name, rest)) = open.iter_mut().find(|(n, _)| n == name) else {
+            return refuse(
+                "msgfile::bad-cell",
+                format!("unknown stream {name:?}, expected stdout or stderr"),
+            );
+        };
+        for piece in chunk.split_inclusive('\n') {
+            rest.push_str(piece);
+            if let Some(line) = rest.strip_suffix('\n') {
+                lines.push(stream_line(name, line));
+                rest.clear();
+            }
+        }
+    }
+    let mut no_eol = Vec::new();
+    for (name, rest) in open.iter().filter(|(_, rest)| !rest.is_empty()) {
+        lines.push(stream_line(name, rest));
+        no_eol.push(*name);
+    }
+    Ok((lines.join("\n").into_bytes(), no_eol.join(",")))
+}
+
+fn stream_line(name: &str, content: &str) -> String {
+    if content.is_empty() { format!("{name}>") } else { format!("{name}> {content}") }
 }

@@ -5,9 +5,9 @@ use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
 
 use msg_core::{Diagnostic, IdSource, StreamEvent};
 
-use crate::call::{ParsedCall, PartialCall};
 use crate::code::{Code, diagnostic};
 use crate::input::Input;
+use crate::parsed::{ParsedCall, PartialCall};
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +129,7 @@ impl<'a> Event<'a> {
             Event::Text { text, .. } => vec![StreamEvent::TextDelta { choice: 0, text }],
             Event::Thinking { text, .. } => vec![StreamEvent::ReasoningDelta { choice: 0, text }],
             Event::ToolEnd { call: index, outcome } => {
-                let id = crate::call::fresh_id(ids);
+                let id = crate::parsed::fresh_id(ids);
                 let complete = matches!(*outcome, CallEnd::Complete(_));
                 let call = outcome.call().to_core(id);
                 vec![

@@ -14,7 +14,6 @@
 //! ```
 
 mod block;
-mod call;
 mod code;
 mod dialect;
 mod dialects;
@@ -26,26 +25,24 @@ mod json;
 mod lex;
 mod options;
 mod parsed;
-mod passthrough;
 mod render;
 mod schema;
-mod shape;
 mod special;
 mod stream;
 mod text;
-mod value;
 
 pub use crate::code::CODES;
 pub use crate::event::Drain;
-pub use call::{CallOrigin, ParsedCall, ParsedResult, PartialCall, ToolDefinition};
 pub use code::{Code, Error};
-pub use dialects::{Dialects, Grammar};
+pub use dialects::{Dialects, Grammar, NameForm, TagShape};
 pub use event::{ArgPath, CallEnd, Event, PathItem, ThinkingStyle};
 pub use options::{Fenced, ParseLimits, ParseOptions, ThinkingMode, ToolSet};
-pub use parsed::{Collector, Parsed, ParsedPart, SegmentKind};
+pub use parsed::{
+    CallOrigin, Collector, Parsed, ParsedCall, ParsedPart, ParsedResult, PartialCall, SegmentKind,
+    ToolDefinition,
+};
 pub use render::{Escape, RenderStyle, instructions, render, render_thinking, render_with};
 pub use schema::SchemaSet;
-pub use shape::{NameForm, TagShape};
 pub use stream::{StreamParser, is_cut, parse};
 
 /// The examples of the README run as tests.

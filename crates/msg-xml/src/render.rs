@@ -7,13 +7,12 @@ use quick_xml::escape::partial_escape;
 use quick_xml::events::{BytesCData, BytesEnd, BytesStart, BytesText, Event};
 use serde::{Deserialize, Serialize};
 
-use crate::call::{ParsedCall, ToolDefinition};
 use crate::code::Error;
 use crate::event::ThinkingStyle;
 use crate::json::{Json, Members, Stop};
 use crate::lex::trim;
 use crate::options::{ParseLimits, ThinkingMode};
-use crate::parsed::{Parsed, SegmentKind};
+use crate::parsed::{Parsed, ParsedCall, SegmentKind, ToolDefinition};
 use crate::schema::Node;
 use crate::text::is_thought;
 use crate::{json, lex};

@@ -14,11 +14,11 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::call::{ParsedCall, ToolDefinition};
 use crate::code::Code;
 use crate::json;
 use crate::json::{Json, Members};
 use crate::lex::trim;
+use crate::parsed::{ParsedCall, ToolDefinition};
 
 /// Nesting of schemas, and steps of references that are followed.
 const MAX_STEPS: usize = 32;
@@ -156,7 +156,7 @@ impl<'s> Node<'s> {
     }
 
     /// The names in its own `type`, which is one or a list.
-    pub(crate) fn type_names(self) -> Vec<&'s str> {
+    fn type_names(self) -> Vec<&'s str> {
         match self.member("type") {
             Some(Json::String(name)) => vec![name],
             Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).collect(),

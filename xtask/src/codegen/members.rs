@@ -101,7 +101,7 @@ const NAMED: &[(&str, &str)] = &[("profile", "Profile"), ("preset", "Preset")];
 const ENUMS: &[&str] = &[
     "crates/msg-anthropic/src/options.rs",
     "crates/msg-bedrock/src/options.rs",
-    "crates/msg-cache/src/family.rs",
+    "crates/msg-cache/src/prompt.rs",
     "crates/msg-chainast/src/options.rs",
     "crates/msg-codec/src/options.rs",
     "crates/msg-compact/src/budget.rs",

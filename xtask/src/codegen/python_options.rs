@@ -137,7 +137,7 @@ pub(super) const GROUPS: &[Group] = &[
         about: "Of ``msg.arrow.summary``.",
         structs: &[
             (OPTIONS, "CheckMembers"),
-            ("crates/msg-arrow/src/summary.rs", "SummaryMembers"),
+            ("crates/msg-arrow/src/kernels.rs", "SummaryMembers"),
         ],
         command: "check",
         only_flags: false,

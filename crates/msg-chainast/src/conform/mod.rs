@@ -13,7 +13,6 @@ mod media;
 mod members;
 mod names;
 mod reasoning;
-mod roles;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -270,7 +269,7 @@ impl Conform<'_, '_> {
     }
 
     /// Says of a message that was emptied what a later check would say of it (CA-11).
-    pub(crate) fn emptied_messages(&mut self) {
+    fn emptied_messages(&mut self) {
         let emptied = std::mem::take(&mut self.emptied);
         let mut emptied = emptied.into_iter().collect::<HashSet<_>>();
         for item in &self.items {

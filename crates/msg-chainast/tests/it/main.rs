@@ -1,7 +1,6 @@
 //! The tests of the crate: case files, laws, and what neither reaches.
 #![allow(clippy::unwrap_used)]
 
-mod allocs;
 mod cases;
 mod hostile;
 mod laws;

@@ -5,22 +5,30 @@
 //! ```text
 //! "Grüße, 世界"   script  by the kinds of characters    o200k, cl100k  the table itself
 //! ```
+//!
+//! What images, sound and files cost (CP-55), by the formulas that the providers document: a table with its sources,
+//! `media.json`. Where a provider documents none, and where a size cannot be read, it is an estimate by bytes.
+//!
+//! ```text
+//! image 1024 × 1024   openai 85 + 4 · 170 = 765   anthropic 37 · 37 = 1369   gemini 4 · 258 = 1032, gemini-3 1120
+//! ```
 
-mod counters;
-mod media;
-mod runs;
-mod vocabulary;
+use std::{collections::BTreeMap, sync::LazyLock};
 
-use msg_core::{Message, Part, RawJson, Role, ToolResult};
+use msg_core::{Audio, File, Image, Message, Part, RawJson, Role, ToolResult};
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use crate::count::counters::{Script, ScriptCount};
 pub use counters::{Calibrated, Forge, Ratio, Wolo};
-pub use media::MediaRates;
+
+pub use crate::count::counters::{Script, ScriptCount};
 
 #[cfg(feature = "bpe")]
 pub use crate::count::vocabulary::Bpe;
+
+mod counters;
+mod runs;
+mod vocabulary;
 
 // The trait (CP-50), and a count that grows with its text.
 
@@ -118,7 +126,7 @@ impl Growing for Recounted {
 // The chat rule (CP-53): what a message costs besides its texts.
 
 /// Tokens with which every reply is primed (CP-50).
-pub(crate) const REPLY_PRIMING: u64 = 3;
+const REPLY_PRIMING: u64 = 3;
 
 /// Tokens of a message's frame: three and one for the role (CP-54).
 pub(crate) const MESSAGE: u64 = 4;
@@ -135,7 +143,7 @@ pub(crate) fn chat_message<C: TokenCounter + ?Sized>(counter: &C, message: &Mess
     MESSAGE + name + message.parts.iter().map(|it| chat_part(counter, it)).sum::<u64>()
 }
 
-pub(crate) fn chat_part<C: TokenCounter + ?Sized>(counter: &C, part: &Part) -> u64 {
+fn chat_part<C: TokenCounter + ?Sized>(counter: &C, part: &Part) -> u64 {
     match part {
         Part::Text(it) | Part::Refusal(it) => counter.text(&it.text),
         Part::Reasoning(it) => counter.text(&it.display_text()),
@@ -155,7 +163,7 @@ fn name_tokens<C: TokenCounter + ?Sized>(counter: &C, name: &str) -> u64 {
 
 /// Adds to the last text of a message: of its last part, or of the content of its last result. A
 /// message that does not end in a text gets one.
-pub(crate) fn extend_last_text(message: &mut Message, text: &str) {
+fn extend_last_text(message: &mut Message, text: &str) {
     let parts = match message.parts.last_mut() {
         Some(Part::ToolResult(it)) => it.content.parts_mut(),
         _ => &mut message.parts,
@@ -180,7 +188,7 @@ pub struct ToolSpec {
 }
 
 /// Tokens of the tools' definitions; 0 without tools.
-pub(crate) fn tool_tokens<C: TokenCounter + ?Sized>(counter: &C, tools: &[ToolSpec]) -> u64 {
+fn tool_tokens<C: TokenCounter + ?Sized>(counter: &C, tools: &[ToolSpec]) -> u64 {
     if tools.is_empty() {
         return 0;
     }
@@ -244,4 +252,335 @@ fn type_name(schema: &Value) -> String {
 
 fn without_stop(description: &str) -> &str {
     description.strip_suffix('.').unwrap_or(description)
+}
+
+/// The formulas of a provider, by which media are counted. The default is OpenAI's.
+///
+/// ```
+/// use msg_compact::MediaRates;
+///
+/// let (openai, gemini) = (MediaRates::default(), MediaRates::of("gemini", None));
+/// assert_eq!((openai.image_of((1024, 1024)), gemini.image_of((1024, 1024))), (765, 1032));
+/// assert_eq!(MediaRates::of("openai", Some("gpt-4.1-mini")).image_of((1024, 1024)), 1659);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MediaRates {
+    provider: &'static str,
+    image: ImageRule,
+    /// An image whose size is not known.
+    image_unknown: u64,
+    audio_per_second: Option<u64>,
+    video_per_second: Option<u64>,
+    pdf_page: Option<u64>,
+}
+
+/// How an image is counted by its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ImageRule {
+    /// A base, and each tile of 512 pixels.
+    Tiles { base: u64, tile: u64 },
+    /// Patches of 32 pixels, at most so many, each this percentage of a token.
+    Patches { most: u64, percent: u64 },
+    /// Patches of 28 pixels, a token each: the largest size with the same proportions that is not above both limits.
+    Fitted { long_side: u64, most: u64 },
+    /// As much whatever the size.
+    Fixed { tokens: u64 },
+    /// A price for each tile; one up to this side.
+    Crops { whole: u64, each: u64 },
+}
+
+#[derive(Deserialize)]
+struct Provider {
+    image: ImageRule,
+    image_unknown: u64,
+    #[serde(default)]
+    audio_per_second: Option<u64>,
+    #[serde(default)]
+    video_per_second: Option<u64>,
+    #[serde(default)]
+    pdf_page: Option<u64>,
+    /// Beginnings of models that are counted otherwise; the first that fits decides.
+    #[serde(default)]
+    models: Vec<(String, Own)>,
+}
+
+/// What a model has of its own.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Own {
+    image: Option<ImageRule>,
+    image_unknown: Option<u64>,
+    video_per_second: Option<u64>,
+    pdf_page: Option<u64>,
+}
+
+static TABLE: LazyLock<BTreeMap<String, Provider>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("media.json"))
+        .expect("because the table comes with the crate")
+});
+
+/// Tokens of a started KiB of sound or of a file whose length is not known.
+const AUDIO_PER_KIB: u64 = 1;
+const FILE_PER_KIB: u64 = 32;
+/// Tokens of sound and files that are only referred to.
+const BY_REFERENCE: u64 = 1500;
+
+impl Default for MediaRates {
+    fn default() -> Self {
+        Self::of("openai", None)
+    }
+}
+
+impl MediaRates {
+    /// The formulas of a provider (`openai`, `anthropic`, `gemini`) for a model; those of OpenAI for a provider that
+    /// documents none.
+    pub fn of(provider: &str, model: Option<&str>) -> Self {
+        let known = TABLE.get_key_value(provider).or_else(|| TABLE.get_key_value("openai"));
+        let (name, it) = known.expect("because the table has OpenAI");
+        // `models/gemini-3-pro`, `us.anthropic.claude-opus-4-7`
+        let model = model.map(|it| it.rsplit_once('/').map_or(it, |it| it.1));
+        let model = model.map(|it| it.split_once("anthropic.").map_or(it, |it| it.1));
+        let is_own = |at: &&(String, Own)| model.is_some_and(|it| it.starts_with(&at.0));
+        let unset = Own::default();
+        let own = it.models.iter().find(is_own).map_or(&unset, |it| &it.1);
+        MediaRates {
+            provider: name,
+            image: own.image.unwrap_or(it.image),
+            image_unknown: own.image_unknown.unwrap_or(it.image_unknown),
+            audio_per_second: it.audio_per_second,
+            video_per_second: own.video_per_second.or(it.video_per_second),
+            pdf_page: own.pdf_page.or(it.pdf_page),
+        }
+    }
+
+    /// Whose formulas they are.
+    pub fn provider(&self) -> &'static str {
+        self.provider
+    }
+
+    /// Tokens of an image of this width and height in pixels.
+    pub fn image_of(&self, (width, height): (u32, u32)) -> u64 {
+        if width == 0 || height == 0 {
+            return self.image_unknown;
+        }
+        let size = (u64::from(width), u64::from(height));
+        match self.image {
+            ImageRule::Tiles { base, tile } => base + tile * tiles(size),
+            ImageRule::Patches { most, percent } => (patches(size, most) * percent).div_ceil(100),
+            ImageRule::Fitted { long_side, most } => fitted(size, long_side, most),
+            ImageRule::Fixed { tokens } => tokens,
+            ImageRule::Crops { whole, each } if size.0.max(size.1) <= whole => each,
+            ImageRule::Crops { each, .. } => {
+                let unit = (size.0.min(size.1) * 2 / 3).max(1);
+                // A strip has no more tiles than a model is sent.
+                (size.0.div_ceil(unit) * size.1.div_ceil(unit)).min(MOST_CROPS) * each
+            }
+        }
+    }
+
+    /// Tokens of a media part; 0 for any other. Linear in a PDF or a video, whose pages or length are looked for.
+    pub fn tokens(&self, part: &Part) -> u64 {
+        match part {
+            Part::Image(it) => self.image(it),
+            Part::Audio(it) if it.data.is_some() => {
+                let seconds = self.audio_per_second.zip(seconds(it, part.size() as u64));
+                seconds.map_or_else(|| kibibytes(part) * AUDIO_PER_KIB, |it| it.0 * it.1)
+            }
+            Part::File(it) if it.data.is_some() => {
+                let pages = self.pdf_page.and_then(|price| Some(price * pages(it)?));
+                let video = || self.video_per_second.and_then(|price| Some(price * length(it)?));
+                pages.or_else(video).unwrap_or_else(|| kibibytes(part) * FILE_PER_KIB)
+            }
+            Part::Audio(_) | Part::File(_) => BY_REFERENCE,
+            _ => 0,
+        }
+    }
+
+    /// The low detail of an image is OpenAI's, whose base it costs.
+    fn image(&self, it: &Image) -> u64 {
+        match (self.image, it.detail.as_deref()) {
+            (ImageRule::Tiles { base, .. }, Some("low")) => base,
+            _ => it.pixels().map_or(self.image_unknown, |it| self.image_of(it)),
+        }
+    }
+}
+
+/// Tiles of an image at most.
+const MOST_CROPS: u64 = 48;
+
+/// A size with this side at most so long.
+fn scaled((width, height): (u64, u64), side: u64, most: u64) -> (u64, u64) {
+    if side <= most {
+        return (width, height);
+    }
+    (width * most / side, height * most / side)
+}
+
+/// Tiles of 512 pixels after scaling down to fit 2048 × 2048 and then the short side to 768.
+fn tiles(size: (u64, u64)) -> u64 {
+    let (width, height) = scaled(size, size.0.max(size.1), 2048);
+    let (width, height) = scaled((width, height), width.min(height), 768);
+    width.div_ceil(512).max(1) * height.div_ceil(512).max(1)
+}
+
+/// Patches of 32 pixels, after scaling down until there are at most so many.
+fn patches((width, height): (u64, u64), most: u64) -> u64 {
+    let all = width.div_ceil(32) * height.div_ceil(32);
+    if all <= most {
+        return all;
+    }
+    let (width, height) = (width as f64 / 32.0, height as f64 / 32.0);
+    let scale = (most as f64 / (width * height)).sqrt();
+    let whole = |side: f64| (side * scale).floor().max(1.0) / (side * scale);
+    let scale = scale * whole(width).min(whole(height));
+    // A whole number of patches may be a little more in binary.
+    let started = |side: f64| (side * scale - 1e-6).ceil().max(1.0);
+    let patches = started(width) * started(height);
+    (patches as u64).clamp(1, most)
+}
+
+/// Patches of 28 pixels of the largest size that is at most so long and has at most so many.
+fn fitted((width, height): (u64, u64), long_side: u64, most: u64) -> u64 {
+    let (long, short) = (width.max(height), width.min(height));
+    let patches = |side: u64| {
+        let other = (side * short + long / 2) / long;
+        side.div_ceil(28) * other.max(1).div_ceil(28)
+    };
+    let fits = |side: &u64| patches(*side) <= most;
+    (1..=long.min(long_side)).rev().find(fits).map_or(1, patches)
+}
+
+/// Started KiB of decoded data (CA-20).
+fn kibibytes(part: &Part) -> u64 {
+    (part.size() as u64).div_ceil(1024)
+}
+
+/// Started seconds of sound: by the header of a WAV file, 16-bit samples at 24 kHz (`pcm16`); none of compressed sound.
+fn seconds(it: &Audio, bytes: u64) -> Option<u64> {
+    let rate = match it.format.as_deref() {
+        Some("pcm16") => 48_000,
+        _ => {
+            let head = decoded(it.data.as_deref()?.get(..44)?);
+            let is_wave = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE");
+            let rate = head.get(28..32).filter(|_| is_wave)?;
+            u64::from(u32::from_le_bytes(rate.try_into().ok()?))
+        }
+    };
+    (rate > 0).then(|| bytes.div_ceil(rate))
+}
+
+/// The pages of a PDF; none of another file, and of one whose pages are in compressed objects.
+fn pages(it: &File) -> Option<u64> {
+    let data = it.data.as_deref()?;
+    let data = data.split_once(";base64,").map_or(data, |it| it.1);
+    // `%PDF-`
+    if !data.trim_start().starts_with("JVBERi") {
+        return None;
+    }
+    let file = decoded(data);
+    let mut n_pages = 0;
+    for (at, _) in file.windows(5).enumerate().filter(|it| it.1 == b"/Type") {
+        let rest = file[at + 5..].trim_ascii_start();
+        let is_page =
+            rest.starts_with(b"/Page") && !rest.get(5).is_some_and(|it| it.is_ascii_alphanumeric());
+        n_pages += u64::from(is_page);
+    }
+    (n_pages > 0).then_some(n_pages)
+}
+
+/// Started seconds of a video, by the header of an MP4 or MOV file.
+fn length(it: &File) -> Option<u64> {
+    let is_video = it.media_type.as_deref().is_some_and(|it| it.starts_with("video/"));
+    let data = it.data.as_deref().filter(|_| is_video)?;
+    let file = decoded(data.split_once(";base64,").map_or(data, |it| it.1));
+    let header = file.get(file.windows(4).position(|it| it == b"mvhd")? + 4..)?;
+    // Version 1 has times of 64 bits.
+    let (at, wide) = if *header.first()? == 1 { (20, 8) } else { (12, 4) };
+    let number = |at: usize, n: usize| {
+        Some(header.get(at..at + n)?.iter().fold(0, |sum, it| sum << 8 | u64::from(*it)))
+    };
+    let (scale, duration) = (number(at, 4)?, number(at + 4, wide)?);
+    (scale > 0).then(|| duration.div_ceil(scale))
+}
+
+/// The bytes of a base64 text; other characters are passed over.
+fn decoded(base64: &str) -> Vec<u8> {
+    let (mut bits, mut n_bits) = (0u32, 0);
+    let mut res = Vec::with_capacity(base64.len() / 4 * 3);
+    for byte in base64.bytes() {
+        let sextet = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(sextet);
+        n_bits += 6;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            res.push((bits >> n_bits) as u8);
+        }
+    }
+    res
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MediaRates, Provider, TABLE, decoded, tiles};
+    use msg_core::{Audio, File, Part};
+
+    #[test]
+    fn images_cost_by_tiles() {
+        assert_eq!(tiles((1024, 1024)), 4);
+        assert_eq!(tiles((2048, 4096)), 6);
+        assert_eq!(tiles((1, 1)), 1);
+    }
+
+    /// The examples of the providers' own pages.
+    #[test]
+    fn the_documented_examples_hold() {
+        let openai = MediaRates::default();
+        assert_eq!((openai.image_of((1024, 1024)), openai.image_of((2048, 4096))), (765, 1105));
+        let mini = MediaRates::of("openai", Some("o4-mini-2026-04-16"));
+        assert_eq!((mini.image_of((1024, 1024)), mini.image_of((1800, 2400))), (1762, 2498));
+        let anthropic = MediaRates::of("anthropic", None);
+        assert_eq!((anthropic.image_of((200, 200)), anthropic.image_of((1000, 1000))), (64, 1296));
+        assert_eq!((anthropic.image_of((8000, 8000)), anthropic.image_of((1, 8000))), (1521, 56));
+        let opus = MediaRates::of("anthropic", Some("us.anthropic.claude-opus-4-7-v1"));
+        assert_eq!((opus.image_of((2576, 1456)), opus.image_of((8000, 8000))), (4784, 4761));
+        let gemini = MediaRates::of("gemini", None);
+        assert_eq!((gemini.image_of((384, 384)), gemini.image_of((960, 540))), (258, 6 * 258));
+        assert_eq!(gemini.image_of((u32::MAX, 1)), 48 * 258);
+        let gemini = MediaRates::of("gemini", Some("models/gemini-3-pro-preview"));
+        assert_eq!((gemini.image_of((384, 384)), gemini.image_of((0, 0))), (1120, 1120));
+        for (name, it) in TABLE.iter() {
+            let Provider { image_unknown, .. } = it;
+            assert!(*image_unknown > 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn sound_and_pages_are_counted_where_they_can_be_read() {
+        let wave = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
+        let (data, format) = (Some(wave.to_owned()), Some("wav".to_owned()));
+        let sound = Audio { data, format, ..Audio::default() };
+        // 16,000 bytes a second: the header alone is a started second.
+        assert_eq!(MediaRates::of("gemini", None).tokens(&Part::Audio(sound)), 32);
+        assert_eq!(decoded("JVBERi0="), b"%PDF-");
+        // %PDF- /Type/Pages /Type /Page /Type/Page>
+        let data = "JVBERi0gL1R5cGUvUGFnZXMgL1R5cGUgL1BhZ2UgL1R5cGUvUGFnZT4=".to_owned();
+        let file = File { data: Some(data), ..File::default() };
+        assert_eq!(MediaRates::of("gemini", None).tokens(&Part::File(file.clone())), 2 * 258);
+        assert_eq!(MediaRates::of("gemini", Some("gemini-3-pro")).pdf_page, Some(560));
+        assert_eq!(MediaRates::of("anthropic", None).tokens(&Part::File(file)), 2 * 2250);
+        // A header of version 0: 2,500 of 1,000 units a second.
+        let data = "AAAAAG12aGQAAAAAAAAAAAAAAAAAAAPoAAAJxA==".to_owned();
+        let media_type = Some("video/mp4".to_owned());
+        let file = Part::File(File { data: Some(data), media_type, ..File::default() });
+        assert_eq!(MediaRates::of("gemini", None).tokens(&file), 3 * 263);
+        assert_eq!(MediaRates::of("gemini", Some("gemini-3-pro")).tokens(&file), 3 * 70);
+    }
 }

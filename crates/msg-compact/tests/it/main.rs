@@ -1,7 +1,6 @@
 //! The tests of the crate: cases, laws over made-up chains, and what they do not reach.
 #![allow(clippy::unwrap_used)]
 
-mod bill;
 mod cases;
 mod hostile;
 mod laws;

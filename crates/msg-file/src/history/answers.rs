@@ -12,10 +12,9 @@ use msg_xml::{Dialects, Fenced, ParseOptions, ParsedCall, ParsedPart, SegmentKin
 
 use super::{History, Projection, native};
 use crate::model::CellView;
-use crate::model::content::Cell;
-use crate::model::content::{BASE64, Encoding, EndStatus, is_text_type};
+use crate::model::content::{BASE64, Cell, Encoding, EndStatus, is_text_type};
 use crate::model::kinds::{CellKind, TurnCell};
-use crate::syntax::line::whole_fence;
+use crate::syntax::grammar::whole_fence;
 
 /// What answers a call.
 pub(crate) struct Answer {
@@ -274,7 +273,7 @@ pub(crate) fn bracket(cell: &Cell) -> String {
 }
 
 /// The text of an output, data decoded or bracketed.
-pub(crate) fn output_text(cell: &Cell) -> String {
+fn output_text(cell: &Cell) -> String {
     if cell.has_attr("output_file") {
         return bracket(cell);
     }
@@ -337,12 +336,12 @@ pub(crate) fn results(used: &[&Cell], text: impl Fn(&Cell) -> String) -> Content
 }
 
 /// Whether a result represents one that is still to come.
-pub(crate) fn is_pending(cell: &Cell) -> bool {
+fn is_pending(cell: &Cell) -> bool {
     cell.status() == Some(EndStatus::Pending)
 }
 
 /// The text of a result: its content, or the `error` attribute where there is none.
-pub(crate) fn result_text(cell: &Cell) -> String {
+fn result_text(cell: &Cell) -> String {
     let text = output_text(cell);
     if text.is_empty() { cell.attr("error").unwrap_or_default().into_owned() } else { text }
 }

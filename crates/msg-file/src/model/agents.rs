@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Defaults;
-use crate::diag::Findings;
+use crate::error::Findings;
 use crate::syntax::attributes::RawCell;
 use crate::syntax::frontmatter::Frontmatter;
 

@@ -11,9 +11,8 @@ use crate::model::CellView;
 use crate::model::kinds::{CellKind, Summarised};
 use crate::syntax::attributes::{Attr, RawCell, lossy};
 use crate::syntax::cells::PartKind;
-use crate::syntax::grammar::{CellMarker, Stream};
-use crate::syntax::line::{Line, chomp, lines, skip_empty, trim_empty_end};
-use crate::syntax::{grammar, line};
+use crate::syntax::grammar;
+use crate::syntax::grammar::{CellMarker, Line, Stream, chomp, lines, skip_empty, trim_empty_end};
 
 /// Standard base64 as MF-24 has it: padded, whatever the unused bits are.
 pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -217,7 +216,7 @@ impl Cell {
 
 /// The content of the one fence that is a body, or the body.
 fn unfenced(body: &[u8]) -> &[u8] {
-    line::whole_fence(body).map_or(body, |(_, inner)| inner)
+    grammar::whole_fence(body).map_or(body, |(_, inner)| inner)
 }
 
 /// Whether bodies of this media type are text (MF-24).
@@ -286,7 +285,7 @@ pub(crate) fn without_edges(text: &[u8]) -> &[u8] {
 pub(crate) fn first_paragraph(body: &[u8]) -> &[u8] {
     let start = skip_empty(body, 0, body.len());
     let end = lines(body, start, body.len())
-        .find(|l| crate::syntax::line::is_empty_line(chomp(&body[l.start..l.end])))
+        .find(|l| crate::syntax::grammar::is_empty_line(chomp(&body[l.start..l.end])))
         .map_or(body.len(), |l| l.start);
     let text = &body[start..end];
     text.strip_suffix(b"\n").unwrap_or(text)

@@ -17,12 +17,11 @@ pub(crate) mod kinds;
 
 use std::{collections::HashMap, ops::RangeInclusive, sync::Arc};
 
-use crate::model::content::{Cell, HistoryMode, Sent};
+use crate::model::content::{Cell, Encoding, FenceState, HistoryMode, Sent, stays_in_folder};
 use agents::{Agent, AgentKind};
 use kinds::{AgentCell, CellKind, DirectiveCell, SummaryCell};
 
-use crate::diag::Findings;
-use crate::model::content::{Encoding, FenceState, stays_in_folder};
+use crate::error::Findings;
 use crate::model::kinds::Summarised;
 use crate::stamp::is_rfc3339;
 use crate::syntax::attributes::RawCell;
@@ -380,7 +379,7 @@ impl CellView {
 }
 
 /// Fills in the views. Parents are before their children, so one pass does.
-pub(crate) fn views(cells: &mut [Cell]) {
+fn views(cells: &mut [Cell]) {
     for i in 0..cells.len() {
         let view = view(cells, &cells[i]);
         cells[i].sent.view = view;
@@ -418,7 +417,7 @@ fn view(cells: &[Cell], cell: &Cell) -> CellView {
 
 // Checks of single cells (MF-21, MF-22, MF-24, MF-25).
 
-pub(crate) fn checks(cells: &[Cell], found: &mut Findings) {
+fn checks(cells: &[Cell], found: &mut Findings) {
     for cell in cells {
         let at = cell.span().start;
         match &cell.kind {

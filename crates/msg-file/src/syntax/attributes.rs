@@ -10,12 +10,10 @@ use nom::combinator::map;
 use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
-use super::grammar::key;
-use super::line::{is_blank, white_len};
+use super::grammar::{is_blank, key, white_len};
 use crate::document::{Places, Span};
 use crate::model::agents::boolean;
-use crate::syntax::grammar::CellMarker;
-use crate::syntax::line::{chomp, lines};
+use crate::syntax::grammar::{CellMarker, chomp, lines};
 use crate::syntax::{attributes, grammar};
 
 /// An attribute as it is written in the file: 16 bytes, since a hostile line holds millions.
@@ -303,7 +301,7 @@ pub(crate) fn numeric_reference(text: &[u8]) -> Option<(usize, char)> {
 }
 
 /// Decodes the inside of `"…"`: `\"`, `\\` and numeric references, nothing else.
-pub(crate) fn decode_double(text: &[u8]) -> Cow<'_, [u8]> {
+fn decode_double(text: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr2(b'\\', b'&', text) else { return Cow::Borrowed(text) };
     let mut out = Vec::with_capacity(text.len());
     out.extend_from_slice(&text[..first]);
@@ -491,7 +489,7 @@ pub(crate) fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
 
 /// Lines joined by LF, without terminators at the end; a line of backslashes and a marker loses one
 /// backslash (MF-12).
-pub(crate) fn decode_body(raw: &[u8], crlf: bool) -> Cow<'_, [u8]> {
+fn decode_body(raw: &[u8], crlf: bool) -> Cow<'_, [u8]> {
     let plain = (!crlf || memchr::memchr(b'\r', raw).is_none())
         && (memchr::memmem::find(raw, b"%%").is_none() || memchr::memchr(b'\\', raw).is_none());
     if plain {

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::attributes::Lexed;
-use super::grammar::Definition;
-use super::line::{Line, is_empty_line, lines, skip_empty, trim_empty_end, within};
+use super::grammar::{Definition, Line, is_empty_line, lines, skip_empty, trim_empty_end, within};
 use super::{attributes, grammar};
-use crate::diag::Findings;
 use crate::document::{Places, Span};
+use crate::error::Findings;
 use crate::syntax::CellHead;
 use crate::syntax::attributes::RawCell;
 
@@ -239,7 +238,7 @@ pub(crate) fn attributes(
     }
 }
 
-pub(crate) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
+fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Findings) {
     let keys = lexed.attrs.iter().map(|a| a.key(source));
     let repeated = if lexed.attrs.len() < 9 {
         keys.clone().enumerate().any(|(i, k)| keys.clone().take(i).any(|other| other == k))
@@ -261,12 +260,7 @@ pub(crate) fn duplicates(source: &[u8], at: usize, lexed: &Lexed, found: &mut Fi
 
 /// Gives the definitions of footnote blocks to the cells up to them that have none (MF-10). Each cell
 /// is looked at once, however many blocks there are.
-pub(crate) fn bind(
-    source: &[u8],
-    cells: &mut [RawCell],
-    blocks: &[(usize, Span)],
-    found: &mut Findings,
-) {
+fn bind(source: &[u8], cells: &mut [RawCell], blocks: &[(usize, Span)], found: &mut Findings) {
     // Cells that have an id but no definition so far, and how many cells were looked at.
     let (mut waiting, mut seen) = (HashMap::new(), 0);
     for &(last, block) in blocks {

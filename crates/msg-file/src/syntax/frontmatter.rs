@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 
-use super::line::{Line, is_blank};
-use crate::diag::Findings;
+use super::grammar::{Line, is_blank};
 use crate::document::Span;
-use crate::error::FileLimits;
+use crate::error::{FileLimits, Findings};
 use crate::model::agents::{AgentConfig, Taken};
 
 /// The frontmatter of a file: its place and the keys that mean something here (MF-4).

@@ -10,27 +10,24 @@
 //! ## %% [^1]                          cells: heading, definition, gaps, body
 //! ```
 //!
-//! `scan` and `line` find lines, `grammar` reads them, `cells` combines them. Nothing here knows agents, parents
+//! `scan` finds lines, `grammar` reads them, `cells` combines them. Nothing here knows agents, parents
 //! or histories: those are the second pass, `model`.
 
 pub(crate) mod attributes;
 pub(crate) mod cells;
 pub(crate) mod frontmatter;
 pub(crate) mod grammar;
-pub(crate) mod line;
 
 use std::sync::Arc;
 
 use frontmatter::Frontmatter;
-use line::FenceLine;
+use grammar::{BOM, FenceLine, Line, lines, skip_empty, within};
 use memchr::memmem;
 
-use crate::diag::Findings;
 use crate::document::{Mode, Span};
-use crate::error::FileLimits;
+use crate::error::{FileLimits, Findings};
 use crate::syntax::attributes::RawCell;
 use crate::syntax::grammar::CellMarker;
-use crate::syntax::line::{BOM, Line, lines, skip_empty, within};
 
 /// Where everything is.
 #[derive(Debug, Clone)]
@@ -64,7 +61,7 @@ pub(crate) fn read(
     if heads.len() > most {
         return Syntax { overfull: Some(most), ..empty(true) };
     }
-    let mut fences = line::fence_lines(source, bom_len(source));
+    let mut fences = grammar::fence_lines(source, bom_len(source));
     let strong = heads.iter().find(|h| h.strong).map_or(end, |h| h.start);
     let frontmatter = frontmatter::find(source, bom_len(source), strong, found)
         .map(|(span, inner)| frontmatter::read(source, span, inner, limits, found));
@@ -136,7 +133,7 @@ impl Segments {
         for end in ends {
             let n = fences[at..].partition_point(|f| f.start < end);
             if n > 0 {
-                let (closed, open) = line::close_fences(&fences[at..at + n]);
+                let (closed, open) = grammar::close_fences(&fences[at..at + n]);
                 segments.closed.extend(closed);
                 segments.open.extend(open);
                 at += n;
@@ -172,7 +169,7 @@ fn report_lines(
     found: &mut Findings,
 ) {
     for &at in near {
-        if !line::within(&segments.closed, at) {
+        if !grammar::within(&segments.closed, at) {
             found.add(at, "msgfile::near-marker");
         }
     }
@@ -278,7 +275,7 @@ pub(crate) struct Survey {
 }
 
 /// Finds headings and what looks like one; gives up beyond so many headings.
-pub(crate) fn survey(bytes: &[u8], most: usize) -> Survey {
+fn survey(bytes: &[u8], most: usize) -> Survey {
     let mut found = Survey::default();
     for line in lines_with(bytes, b"%%") {
         match head(bytes, line) {

@@ -3,9 +3,7 @@
 
 mod cases;
 mod crash;
-mod growing;
 mod laws;
-mod mutated;
 mod random;
 mod scale;
 mod store;

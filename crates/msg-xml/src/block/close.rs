@@ -13,8 +13,7 @@ use std::ops::ControlFlow;
 use super::tokens::{Ahead, Kind, Next, Pending, Token, Tokens};
 use crate::code::Code;
 use crate::lex;
-use crate::lex::ARGS;
-use crate::value::Section;
+use crate::lex::{ARGS, Section};
 
 /// Values of a block that may be read to its stop; the end of later ones is searched nearby only.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };

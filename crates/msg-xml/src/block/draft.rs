@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::call::Server;
 use crate::code::Code;
 use crate::event::{ArgPath, Queue};
 use crate::input::{Input, is_blank};
 use crate::json::{Json, Members};
 use crate::lex;
+use crate::parsed::Server;
 
 /// A report about a place, in machine positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,8 @@ use super::tokens::{Ahead, Kind, Pending, Token};
 use crate::code::Code;
 use crate::input::{Input, is_blank};
 use crate::json::{Json, Members};
-use crate::lex::PARAM;
-use crate::value::Section;
-use crate::{json, lex, value};
+use crate::lex::{PARAM, Section};
+use crate::{json, lex};
 
 /// What is read in vain as objects may add up to this many times the bytes before, and this many bytes; less in unit tests,
 /// which count steps.
@@ -204,10 +203,10 @@ impl<'a> Grammar<'a> {
     }
 
     /// The value of a text that ends at `to`, reported on.
-    pub(crate) fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
+    fn text_value(&mut self, from: usize, to: usize, inside: &Inside) -> String {
         let ended = inside.sections.iter().filter(|s| s.end <= to);
         let sections: Vec<Section> = ended.map(|s| s.relative(from)).collect();
-        let (text, notes) = value::value(self.search.tokens.w.str(from, to), &sections);
+        let (text, notes) = lex::value_of(self.search.tokens.w.str(from, to), &sections);
         notes.codes().for_each(|code| self.calls.note(code, from, to));
         for &(start, end, code) in inside.reports.iter().filter(|(_, end, _)| *end <= to) {
             self.calls.note(code, start, end);
@@ -229,7 +228,7 @@ impl<'a> Grammar<'a> {
             }
             _ => raw = &raw[..unfinished(&w, raw, from)],
         }
-        let (text, _) = value::value(raw, &sections);
+        let (text, _) = lex::value_of(raw, &sections);
         self.add_param(key, Json::String(text), from..from + raw.len(), w.end());
         // Half a value is never run, even next to arguments that are closed.
         self.calls.cur.args_closed = false;
@@ -240,7 +239,7 @@ impl<'a> Grammar<'a> {
 fn unfinished(w: &Input<'_>, raw: &str, from: usize) -> usize {
     match raw.rfind('<') {
         Some(i) if lex::cut_markup(w, from + i) => i,
-        _ => raw.rfind('&').filter(|i| value::is_cut_entity(&raw[*i..])).unwrap_or(raw.len()),
+        _ => raw.rfind('&').filter(|i| lex::is_cut_entity(&raw[*i..])).unwrap_or(raw.len()),
     }
 }
 
@@ -376,12 +375,7 @@ impl Mended {
 
 impl Search<'_> {
     /// Where a value ends that ran into `stop`: the first rule that applies.
-    pub(crate) fn mend(
-        &self,
-        value: &Value<'_>,
-        inside: &Inside,
-        stop: usize,
-    ) -> Result<Mended, Pending> {
+    fn mend(&self, value: &Value<'_>, inside: &Inside, stop: usize) -> Result<Mended, Pending> {
         if lex::is_word(value.own, &PARAM)
             && let Some(p) = inside.named_param.filter(|&p| p < stop)
         {
@@ -394,7 +388,7 @@ impl Search<'_> {
     }
 
     /// Where a value ends whose end is not looked for: before its first tag.
-    pub(crate) fn cut_short(&self, value: &Value<'_>, inside: &Inside) -> Mended {
+    fn cut_short(&self, value: &Value<'_>, inside: &Inside) -> Mended {
         let first = self.outside(value.from, inside, usize::MAX).next();
         Mended::before(first.map_or(self.tokens.w.end(), |token| token.start))
     }
@@ -409,7 +403,7 @@ impl Search<'_> {
         self.tokens
             .iter_from(from)
             .take_while(move |token| token.start < stop)
-            .filter(|token| value::section_at(&inside.sections, token.start).is_none())
+            .filter(|token| lex::section_at(&inside.sections, token.start).is_none())
     }
 
     /// Rule (3), that the first tag opens an element that is closed before the stop; rule (4), the first structural

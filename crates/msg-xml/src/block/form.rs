@@ -3,21 +3,19 @@
 
 use std::sync::Arc;
 
-use super::NAMES;
 use super::draft::{CallEnd, Calls, Done, Note};
-use super::grammar;
 use super::grammar::{Halt, Head, read_arguments_of};
 use super::json::{json_at, partial_name};
-use super::opener::{OPENER_REACH, opener};
-use super::tokens::Pending;
+use super::tokens::{OPENER_REACH, Pending, opener};
+use super::{NAMES, grammar};
 use crate::block::{Mark, Marks};
 use crate::code::Code;
+use crate::dialects::{TagShape, close_any, open_any};
 use crate::input::{Incomplete, Input};
 use crate::json::{Json, Read};
 use crate::lex;
 use crate::lex::{ARGS, Tag};
 use crate::options::ParseOptions;
-use crate::shape::{TagShape, close_any, open_any};
 
 /// The form of a block.
 #[derive(Debug)]

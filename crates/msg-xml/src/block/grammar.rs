@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::input::{Incomplete, Input, Need};
 use crate::lex::{ARGS, NAME, OpenTag, PARAM, SERVER, Tag};
 use crate::options::ParseOptions;
-use crate::{call, lex, value};
+use crate::{lex, parsed};
 
 /// A block for which so many bytes after it were read counts as read twice.
 pub(crate) const REACH_MAX: usize = 4096;
@@ -119,10 +119,10 @@ impl<'a> Grammar<'a> {
     fn attributes(&mut self) {
         let Head { start, body } = self.head;
         let attrs = opener_attributes(&self.search.tokens.w, start, body);
-        for server in lex::attributes(attrs, &SERVER).map(value::decoded) {
-            self.calls.join_server(call::server(lex::trim(&server)));
+        for server in lex::attributes(attrs, &SERVER).map(lex::decoded) {
+            self.calls.join_server(parsed::server(lex::trim(&server)));
         }
-        for name in lex::attributes(attrs, &NAME).map(value::decoded) {
+        for name in lex::attributes(attrs, &NAME).map(lex::decoded) {
             let name = lex::trim(&name);
             if !name.is_empty() && self.calls.cur.name.is_none() {
                 self.calls.note(Code::ToolNameInAttribute, start, body);
@@ -218,7 +218,7 @@ impl<'a> Grammar<'a> {
         let content = lex::trim(&name.content);
         match is_name {
             true => self.calls.set_name(content, t.start),
-            false => self.calls.set_server(call::server(content), t.start),
+            false => self.calls.set_server(parsed::server(content), t.start),
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// The content of the ARGS element of that name, up to its end.
-    pub(crate) fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
+    fn content_of_args(&mut self, own: &str) -> Result<(), Halt> {
         self.args = Some(Vec::new());
         let from = self.at;
         if self.json_args()? {
@@ -369,7 +369,7 @@ pub(crate) fn read_name<'a>(
         Tag::Cut => return Ok(None),
         Tag::Open(_) | Tag::None => (lt, Some(Code::MissingCloseTag)),
     };
-    let text = value::decoded(w.str(text, lt));
+    let text = lex::decoded(w.str(text, lt));
     let content = if section.is_empty() { text } else { Cow::Owned(format!("{section}{text}")) };
     Ok(Some(Name { content, end, report }))
 }
@@ -387,7 +387,7 @@ pub(crate) fn param_key<'a>(t: &OpenTag<'a>) -> &'a str {
 
 impl Grammar<'_> {
     /// A real opener is where this block goes on: the block ends before it.
-    pub(crate) fn end_before(&mut self, pos: usize) -> Done {
+    fn end_before(&mut self, pos: usize) -> Done {
         let whole = self.calls.cur.name.is_some() && self.calls.cur.args_closed;
         if whole {
             self.calls.note(Code::MissingCloseTag, pos, pos);
@@ -396,7 +396,7 @@ impl Grammar<'_> {
     }
 
     /// Text after the arguments: the block ended after its last element.
-    pub(crate) fn end_at_last(&mut self) -> Done {
+    fn end_at_last(&mut self) -> Done {
         let end = self.last_end;
         self.calls.note(Code::MissingCloseTag, end, end);
         self.finish(end, true)

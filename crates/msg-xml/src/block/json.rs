@@ -4,15 +4,14 @@
 use super::close::Parent;
 use super::draft::{Arguments, Calls, Done, Draft};
 use super::grammar::{Grammar, Halt};
-use super::opener::json_fence;
-use super::tokens::{Ahead, Kind, Token};
-use crate::call::Server;
+use super::tokens::{Ahead, Kind, Token, json_fence};
 use crate::code::Code;
 use crate::input::{Input, is_blank};
 use crate::json::{Json, Members, Read, Stop};
 use crate::lex::{ARGS, SERVER};
 use crate::options::ParseOptions;
-use crate::{call, json, lex};
+use crate::parsed::Server;
+use crate::{json, lex, parsed};
 
 /// The members that may have the name; the first is the expected one.
 const NAMES: [&str; 3] = ["tool_name", "name", "tool"];
@@ -296,7 +295,7 @@ impl JsonCalls {
         let mut draft = Draft::new(start);
         (draft.typed, draft.args_closed, draft.name) = (true, true, Some(name));
         if let Some(Json::String(server)) = SERVER.iter().find_map(|key| members.word(key)) {
-            draft.server = Some(call::server(lex::trim(server))).filter(|s| !s.is_empty());
+            draft.server = Some(parsed::server(lex::trim(server))).filter(|s| !s.is_empty());
         }
         for args in arguments_members(members) {
             if draft.args.is_some() {

@@ -19,17 +19,16 @@ mod element;
 mod form;
 mod grammar;
 mod json;
-pub(crate) mod opener;
 mod preview;
-mod tokens;
+pub(crate) mod tokens;
 
 use crate::block::element::TEXT_MAX;
-use crate::block::opener::OPENER_REACH;
 use crate::code::Code;
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::options::ParseOptions;
-use crate::passthrough::{FastPath, Kind};
+use crate::stream::{FastPath, Kind};
+use tokens::OPENER_REACH;
 
 pub(crate) use draft::{Arguments, CallEnd, Calls, Counts, Done, Draft, Note, Sent};
 pub(crate) use form::{Form, JsonTags};

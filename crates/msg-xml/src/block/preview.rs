@@ -4,13 +4,13 @@
 
 use super::draft::{Counts, Sent};
 use super::grammar::{Name, opener_attributes, param_key, read_name};
-use super::opener::opener;
+use super::tokens::opener;
 use crate::event::{ArgPath, Queue};
 use crate::input::{Incomplete, Input, MORE, Need, Turn};
+use crate::lex;
 use crate::lex::{ARGS, NAME, OpenTag, Tag};
 use crate::options::ParseOptions;
-use crate::passthrough::{FastPath, Kind};
-use crate::{lex, value};
+use crate::stream::{FastPath, Kind};
 
 #[derive(Debug, Default)]
 pub(crate) enum State {
@@ -72,7 +72,7 @@ pub(crate) struct Preview {
 impl Preview {
     pub(crate) fn new(w: &Input<'_>, start: usize, body: usize, call: u32) -> Self {
         let attrs = opener_attributes(w, start, body);
-        let tool = lex::attribute(attrs, &NAME).map(value::decoded);
+        let tool = lex::attribute(attrs, &NAME).map(lex::decoded);
         let tool = tool.map(|name| lex::trim(&name).to_owned());
         let tool = tool.filter(|name| lex::valid_tool_name(name));
         Preview { call, at: body, tool, ..Preview::default() }
@@ -166,7 +166,7 @@ impl Preview {
         Ok(())
     }
 
-    pub(crate) fn open_level(&mut self, name: &str, path: ArgPath) {
+    fn open_level(&mut self, name: &str, path: ArgPath) {
         self.levels.push(Level { name: name.to_owned(), path, counts: Counts::default() });
         self.state = State::Elements;
     }
@@ -260,9 +260,9 @@ impl Preview {
             }
             Some(b'<') => Flow::Held(p, false),
             Some(b'&') | None => Flow::Held(p, false),
-            Some(_) if w.word(p, value::PLACEHOLDER)? => Flow::Held(p, false),
+            Some(_) if w.word(p, lex::PLACEHOLDER)? => Flow::Held(p, false),
             Some(_) => {
-                let from = content + value::block_lead(w.str(content, p));
+                let from = content + lex::block_lead(w.str(content, p));
                 Flow::Plain(from, from)
             }
         };
@@ -315,7 +315,7 @@ impl Preview {
         Ok(())
     }
 
-    pub(crate) fn section_goes_on(
+    fn section_goes_on(
         &mut self,
         w: &Input<'_>,
         queue: &mut Queue,
@@ -362,7 +362,7 @@ impl Preview {
         match lex::tag(w, p)? {
             Tag::Close(c) if c.is(&leaf.own) && self.ends_here(w, c.end)? => {
                 if !sections {
-                    let text = value::value(w.str(content, p), &[]).0;
+                    let text = lex::value_of(w.str(content, p), &[]).0;
                     self.sent.send_rest(queue, self.call, &text);
                 }
                 self.at = c.end;

@@ -14,19 +14,18 @@ use std::sync::Arc;
 
 use tags::TagReader;
 
-use crate::block::{Block, Done, Form, Head, JsonTags, Preview, opener};
+use crate::block::{Block, Done, Form, Head, JsonTags, Preview, tokens};
 use crate::code::Code;
 use crate::dialect::tags::State;
-use crate::dialects::{Dialect, Grammar};
+use crate::dialects::{Dialect, Grammar, Opened, TagShape, close_any, open_any};
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::Json;
 use crate::lex;
 use crate::lex::Tag;
 use crate::options::ParseOptions;
-use crate::passthrough::{FastPath, Kind};
-use crate::shape::{Opened, TagShape, close_any, open_any};
 use crate::special::{Spot, TokenReader};
+use crate::stream::{FastPath, Kind};
 
 /// What a reader may look at and write to.
 pub(crate) struct Cx<'a, 'w> {
@@ -57,7 +56,7 @@ impl Reader {
         call: u32,
         queue: &Queue,
     ) -> Result<Option<Self>, Incomplete> {
-        if let Some(body) = opener::opener(w, p)? {
+        if let Some(body) = tokens::opener(w, p)? {
             let head = Head { start: p, body };
             let preview = queue.wants_values().then(|| Preview::new(w, p, body, call));
             return Ok(Some(Reader::stored(Block::new(Form::Native, head, call, preview))));
@@ -213,7 +212,7 @@ pub(crate) fn cline(
     if t.prefixed || t.self_closing || !t.bare() {
         return Ok(None);
     }
-    let Some(q) = opener::misc_near(w, t.end)? else { return Ok(None) };
+    let Some(q) = tokens::misc_near(w, t.end)? else { return Ok(None) };
     let fits = match lex::need(w, q)? {
         None | Some(b'{') => true,
         Some(b'<') => match lex::tag(w, q)? {

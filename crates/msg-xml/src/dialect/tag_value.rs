@@ -6,13 +6,13 @@ use super::Cx;
 use super::tags::{State, TagReader, open_block};
 use crate::block::Done;
 use crate::code::Code;
+use crate::dialects::{Opened, close_any, open_any};
 use crate::event::ArgPath;
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::json::Json;
 use crate::options::ParseOptions;
-use crate::passthrough::{FastPath, Kind};
-use crate::shape::{Opened, close_any, open_any};
-use crate::{json, value};
+use crate::stream::{FastPath, Kind};
+use crate::{json, lex};
 
 /// Values of a block that may be read without coming to an end of their own; the end of later ones is searched nearby only.
 const SCANS_MAX: usize = if cfg!(test) { 8 } else { 64 };
@@ -31,7 +31,7 @@ pub(crate) struct Vain {
 
 impl Vain {
     /// A value was read up to `to` in vain.
-    pub(crate) fn scanned(&mut self, to: usize) {
+    fn scanned(&mut self, to: usize) {
         self.scans += 1;
         self.reach = self.reach.max(to);
     }
@@ -153,7 +153,7 @@ impl TagReader {
         let to = value.first.unwrap_or(value.at);
         if value.sent.is_none() {
             value.blank = cx.w.skip_blanks(value.blank);
-            let lead = || value::block_lead(cx.w.str(value.from, value.blank));
+            let lead = || lex::block_lead(cx.w.str(value.from, value.blank));
             value.sent = (value.text && value.blank < to).then(|| value.from + lead());
         }
         let call = self.call_number();
@@ -287,7 +287,7 @@ impl TagReader {
     }
 
     fn store(&mut self, cx: &mut Cx<'_, '_>, value: &Value, to: usize) {
-        let text = value::block_rule(cx.w.str(value.from, to));
+        let text = lex::block_rule(cx.w.str(value.from, to));
         let typed = if value.text { None } else { json::parse(text, cx.opts.limits.json_depth()) };
         let item = match typed {
             Some((item, _)) => item,

@@ -7,12 +7,11 @@ use super::Cx;
 use super::tag_value::{Vain, Value};
 use crate::block::{AFTER, Calls, Counts, Done, Extent, Mark, Marks, REACH_MAX, read_arguments};
 use crate::code::Code;
-use crate::dialects::Grammar;
+use crate::dialects::{Grammar, Opened, TagShape, close_any, open_any};
 use crate::event::Queue;
 use crate::input::{Incomplete, Input, MORE, Need};
 use crate::json::{Read, Stop};
 use crate::options::ParseOptions;
-use crate::shape::{Opened, TagShape, close_any, open_any};
 use crate::{json, lex};
 
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use super::{Candidate, Machine, Mode, Ready};
 use crate::block::{CallEnd, Done, Draft, Note, Sent};
-use crate::call::{CallOrigin, LOCAL, ParsedCall, PartialCall, arguments_of};
 use crate::code::Code;
 use crate::dialects::FAMILIES;
 use crate::event::{ArgPath, CallEnd as CallOutcome, Ev};
 use crate::input::{Incomplete, Input};
 use crate::json::Json;
+use crate::parsed::{CallOrigin, LOCAL, ParsedCall, PartialCall, arguments_of};
 
 impl Machine {
     /// Reads the block that is open.

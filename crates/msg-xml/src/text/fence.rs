@@ -3,13 +3,13 @@
 
 use super::{Candidate, Machine, Mode, Ready};
 use crate::block::{CallEnd, Done};
-use crate::call::CallOrigin;
 use crate::dialect::Reader;
 use crate::input::{Incomplete, Input, MORE, Need, Turn};
 use crate::lex::need;
 use crate::options::{Fenced, ParseOptions};
-use crate::passthrough::{FastPath, Kind};
+use crate::parsed::CallOrigin;
 use crate::special::Spot;
+use crate::stream::{FastPath, Kind};
 
 #[derive(Debug)]
 enum Reading {

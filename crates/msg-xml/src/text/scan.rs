@@ -3,7 +3,7 @@
 use super::fence::{Fence, Line};
 use super::thinking::{Bracket, Thought};
 use super::{Machine, Mode, fence};
-use crate::block::opener::OPENER_MAX;
+use crate::block::tokens::OPENER_MAX;
 use crate::code::Code;
 use crate::dialect::Reader;
 use crate::dialects::MISTRAL_OPEN;
@@ -11,8 +11,8 @@ use crate::input::{Incomplete, Input, MORE, Need, is_blank, is_name_byte};
 use crate::lex;
 use crate::lex::Tag;
 use crate::options::ThinkingMode;
-use crate::passthrough::{FastPath, Kind, begins_plainly};
 use crate::special::token;
+use crate::stream::{FastPath, Kind, begins_plainly};
 
 impl Machine {
     /// Reads text up to the next thing of note.
@@ -447,7 +447,7 @@ const LIST: &str = "[TOOL_CALLS]";
 
 impl Machine {
     /// Reports the first foreign opener of the message, if one is at the `<` at `p`.
-    pub(crate) fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
+    fn foreign_at(&mut self, w: &Input<'_>, p: usize) -> Result<(), Incomplete> {
         if !self.message.foreign
             && let Some(end) = foreign(w, p)?
         {
@@ -458,7 +458,7 @@ impl Machine {
     }
 
     /// The same for the `[` that begins a line at `p`; whether there is one.
-    pub(crate) fn foreign_list(&mut self, w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
+    fn foreign_list(&mut self, w: &Input<'_>, p: usize) -> Result<bool, Incomplete> {
         let end = p + LIST.len();
         // In lower case it is a table of TOML.
         let found = w.word(p, LIST)? && w.str(p, end) == LIST;

@@ -3,8 +3,7 @@
 use super::scan::{Span, SpanEnd, bare_end, think_word};
 use super::{Machine, Mode, Ready};
 use crate::block::CallEnd;
-use crate::block::opener::opener;
-use crate::call::CallOrigin;
+use crate::block::tokens::opener;
 use crate::code::Code;
 use crate::dialect::Reader;
 use crate::event::{Ev, Queue, ThinkingStyle};
@@ -12,6 +11,7 @@ use crate::input::{Incomplete, Input, MORE, Need};
 use crate::lex;
 use crate::lex::trim;
 use crate::options::ThinkingMode;
+use crate::parsed::CallOrigin;
 
 /// Thinking that is open.
 #[derive(Debug)]

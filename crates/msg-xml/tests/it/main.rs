@@ -6,6 +6,5 @@
 mod cases;
 mod lag;
 mod laws;
-mod plain_blocks;
 mod random;
 mod shown;

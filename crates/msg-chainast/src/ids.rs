@@ -220,7 +220,7 @@ impl IdPattern {
     }
 
     /// Whether another draw can give another id.
-    pub(crate) fn varies(&self) -> bool {
+    fn varies(&self) -> bool {
         let varies = |it: &Piece| match it {
             Piece::Counter => true,
             Piece::Random { len, .. } => *len > 0,
