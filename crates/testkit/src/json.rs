@@ -78,6 +78,11 @@ pub(crate) fn lines(json: &str) -> String {
     out
 }
 
+/// A value in one line, without white space between its tokens.
+pub(crate) fn line(json: &str) -> String {
+    tokens(json).map(|it| it.1).collect()
+}
+
 fn begin_line(out: &mut String, depth: usize, wanted: bool) {
     if wanted {
         out.push('\n');

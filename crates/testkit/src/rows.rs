@@ -5,6 +5,8 @@
 //! rows.jsonl           {"name": "empty", "text": ""}                             Rows::check_lines
 //! rows.expect.jsonl    {"words":0}
 //! rows.expect/a.expect one member per line: what would be a line of more than 4,000 characters
+//! cases.jsonl          {"name": "huge", "row": "huge.json"}                      a row that would be as long, in
+//! cases.rows/huge.json one member per line, where line ends in strings mean nothing
 //! ```
 
 use std::collections::BTreeSet;
@@ -17,7 +19,7 @@ use crate::folder::compare;
 use crate::json;
 use crate::report::{Report, update_requested};
 
-/// Characters of an expectation that is a line; a longer one has a file in lines, so that a person can review it.
+/// Characters of a row or an expectation that is a line; a longer one has a file in lines, so that a person can review it.
 const LONGEST: usize = 4_000;
 
 /// A file in which each line that is not blank is a case.
@@ -62,8 +64,16 @@ impl Rows {
     pub fn rows(&self) -> Vec<Row> {
         let text = fs::read_to_string(&self.path)
             .unwrap_or_else(|err| panic!("{}: {err}", self.path.display()));
-        let rows = parse(&text);
+        let mut rows = parse(&text);
         assert!(!rows.is_empty(), "{}: no case found", self.path.display());
+        for row in &mut rows {
+            if let Some(file) = shelved(&row.text) {
+                let path = self.path.with_extension("rows").join(file);
+                let text = fs::read_to_string(&path)
+                    .unwrap_or_else(|err| panic!("{}: {err}", path.display()));
+                row.text = json::line(&text.replace('\n', ""));
+            }
+        }
         rows
     }
 
@@ -121,13 +131,8 @@ impl Rows {
         if !self.update && expected.next().is_some() {
             report.complain(format!("{}: more lines than cases", expect_path.display()));
         }
-        for path in aside.left_over() {
-            if self.update {
-                fs::remove_file(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
-            } else {
-                report.complain(format!("{}: no case expects this", path.display()));
-            }
-        }
+        aside.complain(self.update, &mut report);
+        self.keep_rows(&rows, &mut report);
         report.finish();
         if self.update {
             fs::write(&expect_path, rewritten)
@@ -136,7 +141,8 @@ impl Rows {
     }
 
     /// Renders each row to a JSON value and compares with the last member of the row, `expect`, which
-    /// `UPDATE_EXPECT=1` rewrites. A difference is shown in lines, each with its field.
+    /// `UPDATE_EXPECT=1` rewrites. What makes a row of more than 4,000 characters goes into the folder `NAME.rows`, with one
+    /// member per line. A difference is shown in lines, each with its field.
     ///
     /// The value is compared as text: render it in one spelling.
     ///
@@ -145,12 +151,12 @@ impl Rows {
     #[track_caller]
     pub fn check_expect(&self, render: impl Fn(&Row) -> String) {
         let mut report = Report::new(self.path.display().to_string());
-        let mut rewritten = String::new();
-        for row in self.rows() {
+        let mut rows = self.rows();
+        for row in &mut rows {
             let mut line = row.text.clone();
-            report.run(&self.place(&row), || {
+            report.run(&self.place(row), || {
                 let cut = json::cut(&row.text).ok_or("a row has to be a JSON object")?;
-                let found = render(&row);
+                let found = render(row);
                 assert!(!found.contains('\n'), "a rendered value has to be one line: {found:?}");
                 line = format!("{}, \"expect\": {found}}}", cut.input);
                 match cut.expect {
@@ -162,10 +168,28 @@ impl Rows {
                     }
                 }
             });
+            row.text = line;
+        }
+        self.keep_rows(&rows, &mut report);
+        report.finish();
+    }
+
+    /// Writes the rows, those that are too long for a line into files of their own; or compares these files.
+    fn keep_rows(&self, rows: &[Row], report: &mut Report) {
+        let mut aside = Aside::new(self.path.with_extension("rows"));
+        let mut rewritten = String::new();
+        for row in rows {
+            let mut line = row.text.clone();
+            if line.chars().count() > LONGEST {
+                report.run(&self.place(row), || {
+                    line = aside.keep_row(&row.name, &row.text, self.update)?;
+                    Ok(())
+                });
+            }
             rewritten.push_str(&line);
             rewritten.push('\n');
         }
-        report.finish();
+        aside.complain(self.update, report);
         if self.update {
             write_whole(&self.path, &rewritten)
                 .unwrap_or_else(|err| panic!("{}: {err}", self.path.display()));
@@ -177,7 +201,7 @@ impl Rows {
     }
 }
 
-/// The folder of the expectations that are too long for a line.
+/// The folder of what is too long for a line.
 struct Aside {
     folder: PathBuf,
     names: BTreeSet<String>,
@@ -188,32 +212,62 @@ impl Aside {
         Self { folder, names: BTreeSet::new() }
     }
 
-    /// Compares with the file of this row, or writes it; the line that names the file instead.
+    /// Compares with the file of this row's expectation, or writes it; the line that names the file instead.
     fn keep(&mut self, row: &str, found: &str, update: bool) -> Result<String, String> {
-        let name = row.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', "_");
-        let name = format!("{name}.expect");
+        let name = format!("{}.expect", file_name(row));
+        self.compare(&name, found, update)?;
+        self.add(name).map(|name| format!("{{\"in\":\"{name}\"}}"))
+    }
+
+    /// Compares with the file of this row, or writes it; the line that names the file instead.
+    fn keep_row(&mut self, row: &str, text: &str, update: bool) -> Result<String, String> {
+        let name = format!("{}.json", file_name(row));
+        self.compare(&name, text, update)?;
+        self.add(name).map(|name| format!("{{\"name\": \"{row}\", \"row\": \"{name}\"}}"))
+    }
+
+    fn compare(&self, name: &str, json: &str, update: bool) -> Result<(), String> {
         if update {
             fs::create_dir_all(&self.folder)
                 .map_err(|err| format!("{}: {err}", self.folder.display()))?;
         }
         // Texts of many lines are shown as such.
-        let text = json::lines(found).replace("\\n", "\\n\n");
-        compare(&self.folder.join(&name), text, update)?;
-        let line = format!("{{\"in\":\"{name}\"}}");
-        match self.names.insert(name) {
-            true => Ok(line),
+        let text = json::lines(json).replace("\\n", "\\n\n");
+        compare(&self.folder.join(name), text, update)
+    }
+
+    fn add(&mut self, name: String) -> Result<String, String> {
+        match self.names.insert(name.clone()) {
+            true => Ok(name),
             false => Err("another long row has this name".to_owned()),
         }
     }
 
-    /// Files that no row expects.
-    fn left_over(&self) -> Vec<PathBuf> {
+    /// Removes the files that no row has, or complains of them.
+    fn complain(&self, update: bool, report: &mut Report) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let is_kept = |it: &Path| {
             it.file_name().is_some_and(|it| self.names.contains(&*it.to_string_lossy()))
         };
-        entries.map(|it| it.path()).filter(|it| !is_kept(it)).collect()
+        for path in entries.map(|it| it.path()).filter(|it| !is_kept(it)) {
+            if update {
+                fs::remove_file(&path).unwrap_or_else(|err| panic!("{}: {err}", path.display()));
+            } else {
+                report.complain(format!("{}: no case has this", path.display()));
+            }
+        }
     }
+}
+
+/// The name of a file for the row of this name.
+fn file_name(row: &str) -> String {
+    row.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', "_")
+}
+
+/// The file that a row names in place of itself: `{"name": "huge", "row": "huge.json"}`.
+fn shelved(row: &str) -> Option<&str> {
+    let (_, file) = row.strip_suffix("\"}")?.split_once("\", \"row\": \"")?;
+    (!file.contains(['"', '/'])).then_some(file)
 }
 
 /// Writes a file so that a test which reads it at the same time sees the old text or the new one.
@@ -248,7 +302,14 @@ fn leading_name(row: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::leading_name;
+    use super::{leading_name, shelved};
+
+    #[test]
+    fn a_row_may_name_a_file_in_place_of_itself() {
+        assert_eq!(shelved(r#"{"name": "a/b", "row": "a_b.json"}"#), Some("a_b.json"));
+        assert_eq!(shelved(r#"{"name": "a/b", "row": "a", "b": "c"}"#), None);
+        assert_eq!(shelved(r#"{"name": "a/b", "row": "../a"}"#), None);
+    }
 
     #[test]
     fn names_come_from_the_front_of_the_row() {

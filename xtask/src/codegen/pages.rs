@@ -32,7 +32,7 @@ This page is written by `cargo xtask codegen` from the table of codes of each cr
 pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     let mut rows = codes::rows(&workspace.files(&["rs"])?)?;
     rows.sort_by(|a, b| a.code.cmp(&b.code));
-    let cases = workspace.files(&["expect", "jsonl"])?;
+    let cases = workspace.files(&["expect", "jsonl", "json"])?;
     let mut text = HEAD.to_owned();
     let mut area = "";
     for row in &rows {

@@ -34,6 +34,7 @@ const RULES: &[Rule] = &[
     ("marks", names::marks),
     ("paths", names::machine_paths),
     ("lengths", sizes::check_lengths),
+    ("rows", sizes::check_rows),
     ("names", names::count),
     ("switches", names::switches),
     ("widths", sizes::check),

@@ -97,6 +97,28 @@ fn code_lines(text: &str) -> usize {
     text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with("//")).count()
 }
 
+// A case can be reviewed: what is longer than a line that a person reads has a file with one member per line.
+
+/// Characters of a line of a case file; `testkit` moves longer rows and expectations into files of their own.
+const ROW_LIMIT: usize = 4_000;
+
+pub(crate) fn check_rows(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    let files = house.workspace.files(&["jsonl"])?;
+    for file in files.iter().filter(|it| it.path.contains("/test_data/")) {
+        for (at, line) in file.text.lines().enumerate() {
+            let n = line.chars().count();
+            if n > ROW_LIMIT {
+                breaches.push(format!(
+                    "{}:{} has {n} characters, {ROW_LIMIT} are allowed: UPDATE_EXPECT=1 gives it a file",
+                    file.path,
+                    at + 1
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
 // A user of one crate compiles few others: the counts that [`LAYERS`] sets are kept.
 
 pub(crate) fn check_budget(house: &House<'_>, breaches: &mut Vec<String>) -> Res {

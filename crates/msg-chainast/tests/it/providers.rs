@@ -124,10 +124,9 @@ fn provider_rules() {
 
 #[test]
 fn each_rule_of_a_provider_has_a_row_or_a_reason() {
-    let rows: Vec<RuleCase> = include_str!("../../test_data/provider_rules.jsonl")
-        .lines()
-        .map(|row| serde_json::from_str(row).expect("a case"))
-        .collect();
+    let rows = testkit::rows!("provider_rules.jsonl").rows();
+    let rows: Vec<RuleCase> =
+        rows.iter().map(|row| serde_json::from_str(&row.text).expect("a case")).collect();
     let mut numbers = std::collections::BTreeSet::new();
     for profile in Profile::all() {
         for rule in &profile.rules {

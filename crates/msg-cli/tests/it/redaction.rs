@@ -125,8 +125,8 @@ fn longest() -> BTreeMap<String, Map<String, Value>> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../msg-session/test_data/sessions.jsonl");
     let mut res: BTreeMap<String, (usize, Map<String, Value>)> = BTreeMap::new();
-    for line in fs::read_to_string(path).unwrap().lines() {
-        let row: Value = serde_json::from_str(line).unwrap();
+    for row in testkit::Rows::open(path).rows() {
+        let (line, row) = (&row.text, serde_json::from_str::<Value>(&row.text).unwrap());
         let blobs = row["blobs"].as_object().unwrap();
         let (dialect, len) = (row["dialect"].as_str().unwrap(), line.len());
         if blobs.values().all(Value::is_string) && res.get(dialect).is_none_or(|it| it.0 < len) {

@@ -292,8 +292,8 @@ fn too_few_calls_leave_a_sample_out_and_name_them() {
 /// not in the session.
 #[test]
 fn every_call_is_supervised_once_or_named() {
-    for row in include_str!("../../test_data/sessions.jsonl").lines() {
-        let row: Value = serde_json::from_str(row).unwrap();
+    for row in testkit::rows!("sessions.jsonl").rows() {
+        let row: Value = serde_json::from_str(&row.text).unwrap();
         let Some(line) = msg_session::Line::read(row.to_string().as_bytes()) else { continue };
         let Ok(session) = line.unwrap().session(None) else { continue };
         let mut dataset = Dataset::new(DatasetOptions::default());

@@ -15,8 +15,8 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let text = include_str!("../../test_data/sessions.jsonl");
-    text.lines().filter_map(|line| case(&serde_json::from_str(line).unwrap())).collect()
+    let rows = testkit::rows!("sessions.jsonl").rows();
+    rows.iter().filter_map(|row| case(&serde_json::from_str(&row.text).unwrap())).collect()
 }
 
 /// The case of a row, if it is one of lines.

@@ -186,6 +186,26 @@ fn the_last_member_of_a_row_is_written_and_compared() {
 }
 
 #[test]
+fn a_long_row_has_a_file_in_lines() {
+    let long = format!("{{\"name\": \"a b\", \"x\": \"{}\\n y\"}}", "x".repeat(4000));
+    let root = folder("row_shelf", &[("a.jsonl", &format!("{long}\n{{\"name\": \"c\"}}\n"))]);
+    let rows = |update| Rows::open(root.join("a.jsonl")).with_update(update);
+    let render = |row: &Row| row.text.matches("\\n y").count().to_string();
+    assert!(failure(|| rows(false).check_expect(render)).contains("has no member `expect`"));
+    rows(true).check_expect(render);
+    rows(false).check_expect(render);
+    let written = fs::read_to_string(root.join("a.jsonl")).unwrap();
+    assert_eq!(
+        written,
+        "{\"name\": \"a b\", \"row\": \"a_b.json\"}\n{\"name\": \"c\", \"expect\": 0}\n"
+    );
+    let text = fs::read_to_string(root.join("a.rows/a_b.json")).unwrap();
+    assert!(text.ends_with("xx\\n\n y\",\n \"expect\": 1\n}\n"), "{text}");
+    let found: Vec<_> = rows(false).rows().into_iter().map(|it| it.name).collect();
+    assert_eq!(found, ["a b", "c"]);
+}
+
+#[test]
 fn laws_hold_for_short_texts() {
     for text in ["", "\n", "a", "a\nb", "é<tool>\r\n\u{1}  x\n\n", "same\nsame\n"] {
         laws::cuts_lose_nothing(text.as_bytes());
