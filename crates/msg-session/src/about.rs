@@ -1,8 +1,8 @@
 //! What a provider or an agent says of a session as a whole (SE-143, SE-144): too long, or not found. Nothing in the file
 //! is wrong then; the finding names the command that helps.
 
-use crate::finding::{Finding, SessionPlace};
-use crate::json::Object;
+use crate::edit::Object;
+use crate::error::{Finding, SessionPlace};
 use crate::source::{ReadAt, fill};
 use crate::{Blob, Dialect, Session};
 

@@ -10,10 +10,9 @@
 use msg_core::{Message, Report, Role};
 use msg_json::to_text;
 
-use crate::dialects::codex;
-use crate::dialects::{claude_code, gemini_cli};
+use crate::dialects::{claude_code, codex, gemini_cli};
+use crate::edit::Object;
 use crate::frame::read_lines;
-use crate::json::Object;
 use crate::write::{Signatures, WriteOptions};
 use crate::{Dialect, Error, Session, SessionOptions};
 
@@ -184,7 +183,7 @@ fn gemini_line(bytes: &[u8], compacted: &Compacted<'_>) -> String {
         .filter(|it| !matches!(it.role, Role::System | Role::Developer))
         .cloned()
         .collect();
-    let messages = gemini_cli::write::lines(&sent, &options);
+    let messages = gemini_cli::lines(&sent, &options);
     let mut line = to_text(|it| {
         it.object(|it| {
             it.key("$set").object(|it| {

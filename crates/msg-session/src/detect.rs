@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{BLANKS, Object, Value};
+use crate::edit::{BLANKS, Object, Value};
 use crate::{Blob, Error};
 
 macro_rules! dialects {

@@ -1,6 +1,10 @@
-//! Why a session cannot be read or written at all, and what the diagnostic codes of this crate mean.
+//! What a reader, a diagnosis and a mend are told, and what they answer: why a session cannot be read or written at all,
+//! what is wrong with it, where, and what would mend it (SE-91); and what the diagnostic codes of this crate mean.
 
-use msg_core::{CodeInfo, codes};
+use std::borrow::Cow;
+
+use msg_core::{Code, CodeInfo, Diagnostic, Severity, codes};
+use serde::{Deserialize, Serialize};
 
 use crate::Dialect;
 
@@ -226,3 +230,292 @@ pub const CODES: &[CodeInfo] = codes! {
     info "session::is-a-log" "SE-153" "a log, which cannot be resumed";
     error "session::mend-failed" "SE-93" "the mended session is still not sound";
 };
+
+/// One finding about a session.
+///
+/// The JSON form is the serde form; members that do not apply are absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The stable name of the finding: `session::…`.
+    pub code: Code,
+    /// How bad it is.
+    pub severity: Severity,
+    /// One sentence for people. Lower case, without a full stop.
+    pub message: Cow<'static, str>,
+    /// Where it is in the input.
+    pub at: SessionPlace,
+    /// The mend, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Cow<'static, str>>,
+    /// Whether the mend was made.
+    #[serde(skip_serializing_if = "is_false")]
+    pub done: bool,
+    /// How many places it represents, if not one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// What the agent makes of it when it resumes the session, where that is known (SE-136).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<MendOutcome>,
+    /// Which case of its code it is, where the outcome depends on it.
+    #[serde(skip)]
+    pub(crate) case: Case,
+}
+
+/// What an agent makes of a fault when it resumes a session (SE-136).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum MendOutcome {
+    /// Nothing: it has no effect.
+    None,
+    /// It resumes, and repairs the fault at each request.
+    Healed,
+    /// It resumes, silently without something.
+    Cut,
+    /// It does not resume, or the provider refuses what it sends.
+    Refused,
+}
+
+/// Which case of its code a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Case {
+    /// The only one.
+    #[default]
+    Any,
+    /// In what the user says.
+    OfUser,
+    /// In an answer, beside something else.
+    BesideOthers,
+    /// In an answer, which says nothing else.
+    Alone,
+    /// Content that is `null`.
+    Null,
+}
+
+/// A place in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
+pub struct SessionPlace {
+    /// Which of the session's blobs, from 0; not in JSON.
+    #[serde(skip)]
+    pub blob: u32,
+    /// Line in that blob, from 1.
+    pub line: u32,
+    /// Index of the record among those that could be read, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<u32>,
+    /// Index of the block in its record, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
+}
+
+impl SessionPlace {
+    /// A line, from 1, of which no record could be read.
+    pub fn line(line: u32) -> Self {
+        Self { line, ..Self::default() }
+    }
+
+    /// With the block of the record.
+    #[must_use]
+    pub fn with_block(self, block: usize) -> Self {
+        Self { block: u32::try_from(block).ok(), ..self }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(it: &bool) -> bool {
+    !it
+}
+
+impl Finding {
+    pub(crate) fn new(
+        severity: Severity,
+        code: &'static str,
+        at: SessionPlace,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let (code, message) = (Code::new(code), message.into());
+        let (outcome, case) = (None, Case::default());
+        Self { code, severity, message, at, fix: None, done: false, count: None, outcome, case }
+    }
+
+    pub(crate) fn error(
+        code: &'static str,
+        at: SessionPlace,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(Severity::Error, code, at, message)
+    }
+
+    pub(crate) fn warning(
+        code: &'static str,
+        at: SessionPlace,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(Severity::Warning, code, at, message)
+    }
+
+    pub(crate) fn info(
+        code: &'static str,
+        at: SessionPlace,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(Severity::Info, code, at, message)
+    }
+
+    /// With a mend, which is made for every error, and for a warning if all are wanted.
+    pub(crate) fn mended(mut self, fix: impl Into<Cow<'static, str>>, all: bool) -> Self {
+        self.fix = Some(fix.into());
+        self.done = self.severity == Severity::Error || all;
+        self
+    }
+
+    /// Adds what was mended in a session that was mended already, so that no edit is unnamed: lines are those of the
+    /// mended session. What is said already is not said again.
+    pub fn add_mended(known: &mut Vec<Finding>, found: &[Finding]) {
+        let is_known =
+            |it: &Finding| known.iter().any(|one| (one.at, &one.code) == (it.at, &it.code));
+        let mut more: Vec<_> =
+            found.iter().filter(|it| it.done && !is_known(it)).cloned().collect();
+        for it in &mut more {
+            it.message = format!("{}, in the session as it was mended", it.message).into();
+        }
+        known.append(&mut more);
+        sort(known);
+    }
+
+    /// As this case of its code.
+    pub(crate) fn in_case(self, case: Case) -> Self {
+        Self { case, ..self }
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// The order of a report: line, record, code, block (SE-91).
+    pub(crate) fn order(&self) -> (u32, u32, Option<u32>, &str, Option<u32>) {
+        (self.at.blob, self.at.line, self.at.record, self.code.as_str(), self.at.block)
+    }
+}
+
+impl From<&Finding> for Diagnostic {
+    fn from(it: &Finding) -> Self {
+        let mut res = Diagnostic::new(it.severity, it.code.clone(), it.message.clone());
+        res.at.line = usize::try_from(it.at.line).ok();
+        match &it.fix {
+            Some(fix) => res.with_fix(fix.clone()),
+            None => res,
+        }
+    }
+}
+
+/// Puts findings in the order of a report.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| a.order().cmp(&b.order()));
+}
+
+/// Options of reading, diagnosis and mending, as in `msg doctor --jsonl` (SE-91).
+///
+/// ```
+/// use msg_session::SessionOptions;
+/// assert!(SessionOptions::default().with_all().all);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionOptions {
+    /// Whether the mends of warnings are made too.
+    pub all: bool,
+    /// Whether thinking blocks of the active path go (SE-45).
+    pub drop_thinking: bool,
+    /// Whether items that only another account can decrypt go (SE-54).
+    pub drop_encrypted: bool,
+    /// Whether lines of a data set that have errors go (SE-70).
+    pub drop: bool,
+    /// The message of a provider whose cause is sought (SE-45, SE-90).
+    pub error: Option<String>,
+    /// The version of the agent by which findings are judged, instead of the newest one that is known (SE-136).
+    pub agent_version: Option<String>,
+    /// The record along which the session is read, instead of the one that a resume would take.
+    pub leaf: Option<String>,
+    /// Records longer than this many bytes are not looked into (SE-2).
+    pub max_record: u64,
+    /// Whether tool calls in the text of older sessions are read (SE-67).
+    pub xml: bool,
+}
+
+/// The size above which a record is not looked into: 256 MiB (SE-2).
+const MAX_RECORD: u64 = 256 << 20;
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            all: false,
+            drop_thinking: false,
+            drop_encrypted: false,
+            drop: false,
+            error: None,
+            agent_version: None,
+            leaf: None,
+            max_record: MAX_RECORD,
+            xml: false,
+        }
+    }
+}
+
+impl SessionOptions {
+    /// These over others: what is switched on by either is on, what both say is said by these.
+    pub(crate) fn over(self, base: &Self) -> Self {
+        Self {
+            all: base.all || self.all,
+            drop_thinking: base.drop_thinking || self.drop_thinking,
+            drop_encrypted: base.drop_encrypted || self.drop_encrypted,
+            drop: base.drop || self.drop,
+            error: self.error.or_else(|| base.error.clone()),
+            agent_version: self.agent_version.or_else(|| base.agent_version.clone()),
+            leaf: self.leaf.or_else(|| base.leaf.clone()),
+            max_record: if self.max_record == MAX_RECORD {
+                base.max_record
+            } else {
+                self.max_record
+            },
+            xml: base.xml || self.xml,
+        }
+    }
+}
+
+macro_rules! builders {
+    ($($(#[$doc:meta])* $name:ident => $field:ident = $value:expr $(, $arg:ident: $type:ty)?;)*) => {
+        impl SessionOptions {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self $(, $arg: impl Into<$type>)?) -> Self {
+                self.$field = $value;
+                self
+            })*
+        }
+    };
+}
+
+builders! {
+    /// Makes the mends of warnings too.
+    with_all => all = true;
+    /// Drops thinking blocks of the active path.
+    with_drop_thinking => drop_thinking = true;
+    /// Drops items that only another account can decrypt.
+    with_drop_encrypted => drop_encrypted = true;
+    /// Drops lines of a data set that have errors.
+    with_drop => drop = true;
+    /// Reads tool calls in the text of older sessions.
+    with_xml => xml = true;
+    /// Looks for the cause of this message of a provider.
+    with_error => error = Some(error.into()), error: String;
+    /// Judges findings by this version of the agent.
+    with_agent_version => agent_version = Some(version.into()), version: String;
+    /// Reads along this record.
+    with_leaf => leaf = Some(leaf.into()), leaf: String;
+    /// Does not look into records above this size, in bytes.
+    with_max_record => max_record = bytes.into(), bytes: u64;
+}

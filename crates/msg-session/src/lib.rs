@@ -10,19 +10,16 @@
 
 mod about;
 mod compacted;
-mod context;
 mod dataset;
 mod detect;
 mod error;
-mod finding;
-mod options;
 mod places;
-mod redact;
 mod responses;
 mod session;
 mod source;
 mod store;
 mod summary;
+mod texts;
 mod view;
 mod write;
 
@@ -31,7 +28,6 @@ mod excerpt;
 
 mod edit;
 mod frame;
-mod json;
 mod link;
 mod parts;
 mod provider_error;
@@ -48,18 +44,16 @@ pub use compacted::Compacted;
 pub use dataset::{
     Dataset, DatasetOptions, DatasetReport, LeftOut, LostParts, MissingCall, Sample, SampleFormat,
 };
-pub use error::Error;
-pub use finding::{Finding, MendOutcome, SessionPlace};
-pub use options::SessionOptions;
+pub use error::{Error, Finding, MendOutcome, SessionOptions, SessionPlace};
 pub use parts::share_gpt::ShareGptTurns;
 pub use places::{Machine, SessionFolder, System};
 pub use provider_error::causes_of;
-pub use redact::{redact, redact_json};
 pub use responses::{RecordedResponse, recorded_responses};
 pub use session::Session;
 pub use source::{Blob, ReadAt};
 pub use store::{SessionStore, StoreSource};
 pub use summary::Summary;
+pub use texts::{redact, redact_json};
 pub use view::{PartOrigin, View};
 pub use write::{ContextPolicy, Signatures, WriteOptions, has_writer, write};
 

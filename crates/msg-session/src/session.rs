@@ -8,9 +8,8 @@ use msg_core::Message;
 use crate::about::about;
 use crate::dialects::{Change, Checked, LineRules, Mends};
 use crate::edit::{Effect, judge};
-use crate::finding::{Finding, SessionPlace, sort};
+use crate::error::{Finding, SessionOptions, SessionPlace, sort};
 use crate::frame::Lines;
-use crate::options::SessionOptions;
 use crate::source::{Blob, ReadAt, fill};
 use crate::view::{Branch, PartOrigin, View};
 use crate::{Dialect, Error, dialects, excerpt};
@@ -272,7 +271,7 @@ impl<'s> LargeSession<'s> {
     }
 
     /// A blob that is held, if it is of JSON lines.
-    pub(crate) fn of_blob(dialect: Dialect, blob: &'s Blob) -> Option<Self> {
+    fn of_blob(dialect: Dialect, blob: &'s Blob) -> Option<Self> {
         let rules = dialects::format(dialect).line_rules(&blob.name, &blob.bytes)?;
         Some(Self { dialect, name: blob.name.clone(), source: blob, rules })
     }
@@ -404,7 +403,7 @@ impl Diagnosis<'_> {
     }
 
     /// As the outcome for a session that is held.
-    pub(crate) fn into_checked(self) -> Result<Checked, Error> {
+    fn into_checked(self) -> Result<Checked, Error> {
         if !self.is_changed() {
             return Ok(Checked { findings: self.mends.findings, changed: Vec::new() });
         }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::json::{Object, Value};
+use crate::edit::{Object, Value};
 use crate::{Dialect, Error, Finding, Session, SessionOptions};
 
 /// One named byte string of a session: a file, or the column of a database row.

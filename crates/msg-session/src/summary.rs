@@ -10,14 +10,14 @@ use std::{borrow::Cow, collections::VecDeque};
 
 use msg_json::Reader;
 
+use crate::edit::{BLANKS, Object, Value};
+use crate::error::SessionOptions;
 use crate::excerpt::Feed;
 use crate::frame::save_lines;
-use crate::json::{BLANKS, Object, Value};
-use crate::options::SessionOptions;
 use crate::session::Session;
 use crate::source::{ReadAt, fill};
 use crate::view::written;
-use crate::{Dialect, Error, LargeSession, context, dialects};
+use crate::{Dialect, Error, LargeSession, dialects, texts};
 
 /// What a list of sessions says of one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -237,7 +237,7 @@ impl Gathering {
 
     /// Takes the first words of the user, if they are not injected context.
     fn words(&mut self, text: &str) {
-        let text = context::own_words(text);
+        let text = texts::own_words(text);
         let text = text.trim();
         let is_injected = text.starts_with('<') || text.starts_with("Caveat:") || text.is_empty();
         if self.first_words.is_none() && !is_injected {

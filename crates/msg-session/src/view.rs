@@ -7,9 +7,9 @@ use msg_core::{Message, Part, Provenance, Report, Role, Usage, rfc3339};
 use msg_forms::{Turn, turns};
 
 use crate::dialects::only;
-use crate::finding::Finding;
+use crate::edit::{Object, Value};
+use crate::error::Finding;
 use crate::frame::{read_array, read_lines};
-use crate::json::{Object, Value};
 use crate::link::results::read_block;
 use crate::link::{Content, Sender, Sent, results};
 use crate::{Blob, Dialect, Error, Session, SessionOptions};

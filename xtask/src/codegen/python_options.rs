@@ -168,7 +168,7 @@ pub(super) const GROUPS: &[Group] = &[
         class: "DoctorOptions",
         table: "DOCTOR",
         about: "Of ``doctor``.",
-        structs: &[("crates/msg-session/src/options.rs", "SessionOptions")],
+        structs: &[("crates/msg-session/src/error.rs", "SessionOptions")],
         command: "doctor",
         only_flags: false,
         declared: &[],

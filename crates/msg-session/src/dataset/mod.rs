@@ -23,11 +23,10 @@ use self::views::Candidate;
 use crate::dataset::views::{Account, Seen};
 use crate::dialects::atif;
 use crate::dialects::atif::Extras;
+use crate::edit::{Object, Value};
 use crate::frame::read_lines;
-use crate::json::{Object, Value};
-use crate::write;
 use crate::write::{ContextPolicy, WriteOptions, in_a_line};
-use crate::{Dialect, Error, Session, SessionOptions};
+use crate::{Dialect, Error, Session, SessionOptions, write};
 
 /// How samples are made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

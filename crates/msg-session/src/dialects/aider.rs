@@ -12,8 +12,7 @@ use msg_core::{Origin as Source, Other, Part, RawJson, Role};
 use super::{Checked, Format};
 use crate::Error;
 use crate::dialects::otel;
-use crate::finding::{Finding, SessionPlace};
-use crate::options::SessionOptions;
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 

@@ -16,14 +16,12 @@ use msg_json::{TextState, Writer, classify};
 
 use super::{Checked, Format, Write};
 use crate::dialects::otel;
-use crate::finding::Finding;
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
+use crate::edit::{Object, Value};
+use crate::error::{Finding, SessionOptions};
 use crate::parts::openai;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::WriteOptions;
-use crate::write::blocks::{in_a_line, parts_but_results, results_after, spoken};
+use crate::write::{WriteOptions, in_a_line, parts_but_results, results_after, spoken};
 use crate::{Dialect, Error, parts};
 
 /// The dialect.

@@ -12,21 +12,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::{Checked, Format, Write, list};
+use super::{Checked, Format, Write, records};
 use crate::Error;
-use crate::dialects::list::File;
-use crate::finding::Finding;
+use crate::dialects::records::File;
+use crate::edit::{Object, Value};
+use crate::error::{Finding, SessionOptions};
 use crate::frame::{Array, read_array};
-use crate::json::{Object, Value};
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Rules, Sender, Sent, results};
-use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::source::Blob;
-use crate::view::{Branch, BranchKind};
-use crate::view::{View, maker, messages};
-use crate::write::WriteOptions;
-use crate::write::blocks::{record_id, write_block, write_result};
+use crate::view::{Branch, BranchKind, View, maker, messages};
+use crate::write::{WriteOptions, record_id, write_block, write_result};
 
 /// The dialect.
 pub(crate) struct Cline;
@@ -72,7 +69,7 @@ impl Format for Cline {
             placeholder: if is_of_the_sdk(&array) { named } else { anthropic::placeholder },
             media: anthropic::media,
         };
-        let mut mends = list::check(File::Array(&array), &path.sent, &rules, findings);
+        let mut mends = records::check(File::Array(&array), &path.sent, &rules, findings);
         if array.records.is_empty() {
             let emptied =
                 mends.findings.iter_mut().filter(|it| it.code == "session::empty-session");

@@ -13,17 +13,14 @@ use msg_core::{Message, Part, Reasoning, Report, Role, Severity, ToolCall, ToolR
 use msg_json::Writer;
 
 use super::{Format, LineRules, Mends, Write};
-use crate::dialects::list;
-use crate::dialects::list::Event;
-use crate::edit::set_member;
+use crate::dialects::records;
+use crate::dialects::records::Event;
+use crate::edit::{Object, set_member};
+use crate::error::{Finding, SessionOptions};
 use crate::excerpt::spelled;
-use crate::finding::Finding;
 use crate::frame::Lines;
-use crate::json::Object;
-use crate::options::SessionOptions;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
-use crate::write::WriteOptions;
-use crate::write::blocks::{record_id, text_of, text_of_result, write_arguments};
+use crate::write::{WriteOptions, record_id, text_of, text_of_result, write_arguments};
 use crate::{Error, edit, parts};
 
 /// The dialect.
@@ -104,7 +101,7 @@ impl LineRules for CopilotCli {
             edits.extend(found.edits);
         }
         findings.extend(missing_time(lines, &without_time));
-        findings.extend(list::check_pairs(&events, Severity::Warning).findings);
+        findings.extend(records::check_pairs(&events, Severity::Warning).findings);
         let count = lines.records.len();
         let removed = if options.all { repeated.len() } else { 0 };
         Ok(Mends::new(count, count - removed, findings, edits))

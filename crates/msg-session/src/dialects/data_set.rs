@@ -12,11 +12,9 @@ use msg_core::{Message, Role};
 
 use super::{Checked, Format, Write};
 use crate::Error;
-use crate::edit::{Edit, drop_elements};
-use crate::finding::{Finding, SessionPlace};
+use crate::edit::{BLANKS, Edit, Kind, Object, Value, drop_elements};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::{clean, clean_all_lines, read_array};
-use crate::json::{BLANKS, Kind, Object, Value};
-use crate::options::SessionOptions;
 use crate::parts::openai;
 use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
 use crate::source::Blob;
@@ -202,7 +200,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Blank lines, each with the edit that removes it.
-    pub(super) fn blank_lines(&self) -> impl Iterator<Item = (u32, Edit)> {
+    fn blank_lines(&self) -> impl Iterator<Item = (u32, Edit)> {
         self.blanks.iter().map(|it| (it.line, Edit::remove(it.start..it.following)))
     }
 }

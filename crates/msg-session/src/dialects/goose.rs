@@ -12,18 +12,16 @@ use msg_core::{
 };
 use msg_json::{Reader, Writer, to_text};
 
-use super::{Checked, Format, LineRules, Mends, Write, list};
-use crate::dialects::list::File;
-use crate::finding::Finding;
+use super::{Checked, Format, LineRules, Mends, Write, records};
+use crate::dialects::records::File;
+use crate::edit::{Object, Value};
+use crate::error::{Finding, SessionOptions};
 use crate::frame::{Array, Lines, read_array};
-use crate::json::{Object, Value};
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{BlockKind, Content, Media, Rules, Sender, Sent, results};
-use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, View, maker, messages};
-use crate::write::WriteOptions;
-use crate::write::blocks::{data_url, text_of_result, write_arguments};
+use crate::write::{WriteOptions, data_url, text_of_result, write_arguments};
 use crate::{Dialect, Error, parts};
 
 /// The dialect.
@@ -134,7 +132,7 @@ fn check(file: File<'_>, provider: Option<&str>, options: &SessionOptions) -> Re
         placeholder,
         media,
     };
-    Ok(list::check(file, &path.sent, &rules, findings))
+    Ok(records::check(file, &path.sent, &rules, findings))
 }
 
 #[derive(Default)]
@@ -164,7 +162,7 @@ fn path<'a>(file: File<'a>, options: &SessionOptions) -> Result<Path<'a>, Error>
             None => res.unknown.push(super::unknown_record(file.place(at), Some(&object))),
         }
     }
-    res.sent.retain(list::says_something);
+    res.sent.retain(records::says_something);
     Ok(res)
 }
 
@@ -315,7 +313,7 @@ fn other(value: Value<'_>) -> Part {
 }
 
 /// Joins neighbouring thoughts: goose writes a block a token (SE-66).
-pub(crate) fn join_thoughts(view: &mut View) {
+fn join_thoughts(view: &mut View) {
     for (message, origins) in view.messages.iter_mut().zip(&mut view.origins) {
         let parts = std::mem::take(&mut message.parts);
         let old = std::mem::take(origins);

@@ -10,8 +10,8 @@ use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::{Checked, Format};
 use crate::dialects::otel;
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
+use crate::edit::{Object, Value};
+use crate::error::SessionOptions;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::{Dialect, Error, parts};

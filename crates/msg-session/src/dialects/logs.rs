@@ -12,10 +12,9 @@ use msg_core::{Part, Reasoning, Role, ToolCall, ToolResult, Usage};
 
 use super::{Format, LineRules, Mends};
 use crate::dialects::logs;
-use crate::finding::Finding;
+use crate::edit::{Object, Value, quoted};
+use crate::error::{Finding, SessionOptions};
 use crate::frame::Lines;
-use crate::json::{Object, Value, quoted};
-use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::{Error, parts};
@@ -132,7 +131,7 @@ pub(super) fn user(view: &mut View, at: usize, message: &Object<'_>) {
 fn usage(tokens: &Object<'_>) -> Usage {
     Usage::from_raw(
         Value::whole(&as_json(tokens), 0)
-            .map_or_else(|| crate::json::raw_json("{}"), |it| it.raw_json()),
+            .map_or_else(|| crate::edit::raw_json("{}"), |it| it.raw_json()),
     )
 }
 

@@ -6,7 +6,6 @@
 
 mod aider;
 pub(crate) mod atif;
-mod chain;
 pub(crate) mod claude_code;
 mod cline;
 pub(crate) mod codex;
@@ -16,31 +15,27 @@ pub(crate) mod frameworks;
 pub(crate) mod gemini_cli;
 mod goose;
 mod inspect;
-mod list;
 mod logs;
 mod opencode;
 mod openhands;
 mod otel;
 mod pi;
 mod qwen_code;
+mod records;
 
 use std::collections::HashMap;
 
 use msg_core::{Message, Report, Usage};
 
-pub(crate) use inspect::is_archive as is_eval_archive;
-pub(crate) use inspect::unpacked_size;
+pub(crate) use inspect::{is_archive as is_eval_archive, unpacked_size};
 
-use crate::Dialect;
-use crate::Error;
-use crate::edit::{Edit, apply};
-use crate::finding::{Finding, SessionPlace};
+use crate::edit::{Edit, Object, Value, apply};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::{Lines, read_lines};
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::View;
 use crate::write::WriteOptions;
+use crate::{Dialect, Error};
 
 /// Writes messages as a session.
 pub(crate) type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;

@@ -14,10 +14,9 @@ use std::{
 use msg_core::{Content, Image, Part, Reasoning, Role, ToolCall, ToolResult};
 
 use super::{Change, Checked, Format};
-use crate::finding::{Finding, SessionPlace};
+use crate::edit::{Object, Value, quoted};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::clean_record;
-use crate::json::{Object, Value, quoted};
-use crate::options::SessionOptions;
 use crate::parts::{INTERRUPTED, anthropic};
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};

@@ -10,10 +10,9 @@ use std::collections::BTreeMap;
 use msg_core::{File, Image, Message, Part, Role, ToolCall, ToolResult};
 
 use super::{Checked, Format};
-use crate::finding::Finding;
+use crate::edit::{Object, Value};
+use crate::error::{Finding, SessionOptions};
 use crate::frame::{Array, clean, read_lines};
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
 use crate::parts::openai;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View, maker};
@@ -215,10 +214,10 @@ fn events(view: &mut View, at: usize, span: &Object<'_>) {
         let body = body.get("message").unwrap_or(body);
         let Some(object) = body.object() else { continue };
         let mut json = String::from("[{\"role\":");
-        json.push_str(&crate::json::quoted(&object.text("role").unwrap_or(role.into())));
+        json.push_str(&crate::edit::quoted(&object.text("role").unwrap_or(role.into())));
         for (name, value) in object.iter().filter(|it| it.0 != "role") {
             let name = if name == "id" { "tool_call_id" } else { name };
-            json.push_str(&format!(",{}:{}", crate::json::quoted(name), value.source));
+            json.push_str(&format!(",{}:{}", crate::edit::quoted(name), value.source));
         }
         json.push_str("}]");
         openai::chat(&json).into_iter().for_each(|it| push(view, at, it));
@@ -237,7 +236,7 @@ pub(super) fn check_text(bytes: &[u8]) -> Checked {
     let mut findings: Vec<Finding> = Vec::new();
     let text = clean(bytes, &mut findings);
     if Value::whole(&text, 0).is_none() {
-        let at = crate::finding::SessionPlace::line(1);
+        let at = crate::error::SessionPlace::line(1);
         let message = "the document is not JSON";
         findings.push(Finding::error("session::not-readable", at, message));
         return Checked::unreadable(findings);

@@ -12,18 +12,15 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Message, Part, Reasoning, Report, Role, Severity, ToolCall, ToolResult, Usage};
 use msg_json::Writer;
 
-use super::chain::{Chain, Names};
+use super::records::{Chain, Names};
 use super::{Format, LineRules, Mends, Write};
-use crate::dialects::list;
-use crate::dialects::list::Event;
-use crate::edit::Edit;
-use crate::finding::{Finding, SessionPlace};
+use crate::dialects::records;
+use crate::dialects::records::Event;
+use crate::edit::{Edit, Object, Value};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::Lines;
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
 use crate::view::{Draft, PartOrigin, View, maker};
-use crate::write::WriteOptions;
-use crate::write::blocks::{data_url, parts_but_results, write_arguments};
+use crate::write::{WriteOptions, data_url, parts_but_results, write_arguments};
 use crate::{Error, edit, parts};
 
 /// The dialect.
@@ -75,7 +72,7 @@ impl LineRules for Pi {
         super::header_first(lines, is_header, "pi", &mut findings, &mut edits);
         findings.extend(path.chain.iter_mut().flat_map(|it| std::mem::take(&mut it.findings)));
         let (events, records) = path.events(lines);
-        let mut pairs = list::check_pairs(&events, Severity::Error);
+        let mut pairs = records::check_pairs(&events, Severity::Error);
         let removed: HashSet<usize> = pairs.dropped.iter().map(|it| records[*it]).collect();
         let fix = |it: Finding| match it.is_error() {
             true => it.mended("remove the record", false),

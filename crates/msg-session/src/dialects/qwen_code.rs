@@ -11,18 +11,17 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Message, Part, Report, Role, Usage};
 use msg_json::Writer;
 
-use super::chain::{Chain, Names};
+use super::records::{Chain, Names};
 use super::{Format, LineRules, Mends, Write};
-use crate::dialects::gemini_cli::write::{response, user_part};
+use crate::dialects::gemini_cli::{response, user_part};
+use crate::edit::{Object, Value, quoted};
+use crate::error::SessionOptions;
 use crate::excerpt::spelled;
 use crate::frame::Lines;
-use crate::json::{Object, Value, quoted};
 use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
-use crate::options::SessionOptions;
 use crate::parts::{INTERRUPTED, gemini};
 use crate::view::{Draft, PartOrigin, View, maker};
-use crate::write::WriteOptions;
-use crate::write::blocks::{parts_but_results, record_id, write_arguments};
+use crate::write::{WriteOptions, parts_but_results, record_id, write_arguments};
 use crate::{Error, edit};
 
 /// The dialect.

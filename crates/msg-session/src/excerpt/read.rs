@@ -5,14 +5,13 @@ use std::{cell::RefCell, collections::VecDeque, io::Write, ops::Range, rc::Rc};
 use super::Elided;
 use super::shorten::Shortened;
 use crate::Error;
-use crate::edit::Effect;
+use crate::edit::{BLANKS, Effect, Object};
+use crate::error::Finding;
 use crate::excerpt::{Feed, FeedLine};
-use crate::finding::Finding;
 use crate::frame::{
     Lines, RUN, Record, Torn, TornRecord, byte_order_mark, clean_lines, is_a_record, join,
     save_lines, too_large,
 };
-use crate::json::{BLANKS, Object};
 use crate::source::{ReadAt, fill};
 
 /// The byte order mark.
@@ -273,7 +272,7 @@ impl<'s> Clean<'s> {
     }
 
     /// Adds a damaged line, or several: the length, and that of what is left of it.
-    pub(super) fn push_damaged(&mut self, source_len: u64, clean_len: u64) {
+    fn push_damaged(&mut self, source_len: u64, clean_len: u64) {
         self.push_piece(true);
         self.source_end += source_len;
         self.clean_end += clean_len;

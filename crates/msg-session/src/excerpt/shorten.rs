@@ -3,12 +3,11 @@
 
 use msg_json::{Kind, Reader};
 
-use super::mark::{FRAME, Mark};
-use crate::context;
-use crate::edit;
-use crate::excerpt::mark::Offsets;
-use crate::json::Value;
+use super::{FRAME, Mark};
+use crate::edit::Value;
+use crate::excerpt::Offsets;
 use crate::link::measure;
+use crate::{edit, texts};
 
 /// Values that are not longer stay as they are, in bytes with their quotes.
 const SHORT: usize = 40;
@@ -294,7 +293,7 @@ impl Walk<'_, '_> {
             len: measured.map(|it| it.len),
             size: measured.and_then(|it| it.size),
             look: measured.map(|it| it.look),
-            is_context: context::is_context_source(source),
+            is_context: texts::is_context_source(source),
             is_mended: false,
         };
         self.copied = end;

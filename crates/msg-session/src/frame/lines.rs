@@ -5,12 +5,11 @@ use std::{borrow::Cow, ops::Range};
 
 use msg_json::{Problem, Reader};
 
-use crate::edit::{Edit, apply};
+use crate::edit::{BLANKS, Edit, Object, Value, apply};
+use crate::error::{Finding, SessionPlace};
 use crate::excerpt;
 use crate::excerpt::Elided;
-use crate::finding::{Finding, SessionPlace};
 use crate::frame::{Fault, clean, damage, join, line_of, save};
-use crate::json::{BLANKS, Object, Value};
 
 /// A session of JSON lines after the frame rules: its whole text, or an excerpt of it.
 pub(crate) struct Lines<'a> {

@@ -14,8 +14,8 @@ mod lines;
 use std::borrow::Cow;
 
 use crate::Blob;
-use crate::finding::{Finding, SessionPlace};
-use crate::json::{BLANKS, Object};
+use crate::edit::{BLANKS, Object};
+use crate::error::{Finding, SessionPlace};
 
 pub(crate) use crate::excerpt::read_whole as read_lines;
 pub(crate) use crate::frame::lines::{Array, read as read_array, read_at, read_others};

@@ -20,9 +20,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use msg_core::Image;
 
+use crate::edit::{Value, quoted};
+use crate::error::{Case, Finding, SessionPlace};
 use crate::excerpt::Mark;
-use crate::finding::{Case, Finding, SessionPlace};
-use crate::json::{Value, quoted};
 
 pub(crate) use crate::link::plan::{BlockKind, Content, Rules, Sender, Sent};
 pub(crate) use plan::{Plan, messages};
@@ -114,7 +114,7 @@ impl Look {
     }
 
     /// The media type of an image.
-    pub(crate) fn image_type(self) -> Option<&'static str> {
+    fn image_type(self) -> Option<&'static str> {
         Some(match self {
             Look::Png => "image/png",
             Look::Jpeg => "image/jpeg",

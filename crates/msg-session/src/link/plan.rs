@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::edit::{Edit, drop_elements};
+use crate::edit::{Edit, Kind, Value, drop_elements, quoted};
+use crate::error::{Finding, SessionPlace};
 use crate::excerpt;
-use crate::finding::{Finding, SessionPlace};
-use crate::json::{Kind, Value, quoted};
 use crate::link::Media;
-use crate::link::results::Limits;
-use crate::link::results::{Around, Odd};
+use crate::link::results::{Around, Limits, Odd};
 
 /// Findings and mends about the records of a path.
 pub(crate) struct Plan<'a> {
@@ -60,13 +58,13 @@ impl<'a> Plan<'a> {
         self.dropped.contains(&at)
     }
 
-    pub(super) fn rename(&mut self, id: crate::json::Value<'_>, new: &str) {
+    pub(super) fn rename(&mut self, id: crate::edit::Value<'_>, new: &str) {
         self.renamed.insert(id.at, new.to_owned());
         self.edits.push(Edit::replace(id.span(), quoted(new)));
     }
 
     /// The id that a block's id has by now.
-    pub(super) fn id_now(&self, id: crate::json::Value<'_>, old: &str) -> String {
+    pub(super) fn id_now(&self, id: crate::edit::Value<'_>, old: &str) -> String {
         self.renamed.get(&id.at).cloned().unwrap_or_else(|| old.to_owned())
     }
 
@@ -92,7 +90,7 @@ impl<'a> Plan<'a> {
     }
 
     /// What is in an edit for a span inside a value.
-    fn copied(&self, value: crate::json::Value<'_>, span: Range<usize>) -> String {
+    fn copied(&self, value: crate::edit::Value<'_>, span: Range<usize>) -> String {
         match self.rules.has_marks {
             true => excerpt::span(span),
             false => value.source[span.start - value.at..span.end - value.at].to_owned(),
@@ -244,7 +242,7 @@ fn duplicate(plan: &mut Plan<'_>, at: Position, id: &str) {
     plan.findings.push(finding.mended("remove the later one", plan.rules.all));
 }
 
-fn reused(plan: &mut Plan<'_>, at: Position, value: crate::json::Value<'_>, id: &str, new: &str) {
+fn reused(plan: &mut Plan<'_>, at: Position, value: crate::edit::Value<'_>, id: &str, new: &str) {
     plan.rename(value, new);
     let message = format!("call id `{id}` is already used by an earlier call");
     let place = plan.sent[at.0].place.with_block(at.1);

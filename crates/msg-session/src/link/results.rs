@@ -7,9 +7,8 @@ use msg_core::Part;
 use serde::Deserialize;
 
 use super::plan::Plan;
-use crate::edit::Edit;
-use crate::finding::{Finding, SessionPlace};
-use crate::json::{Kind, Value};
+use crate::edit::{Edit, Kind, Value};
+use crate::error::{Finding, SessionPlace};
 use crate::link::plan::{BlockKind, Content, Sender};
 
 type Position = (usize, usize);
@@ -172,7 +171,7 @@ const INTERRUPTED: &str = "an error result says that the call was interrupted";
 
 fn placeholder(plan: &mut Plan<'_>, call: &Call, id: &str) {
     let value = plan.sent[call.at.0].blocks()[call.at.1].value;
-    let block = (plan.rules.placeholder)(&crate::json::quoted(id), value);
+    let block = (plan.rules.placeholder)(&crate::edit::quoted(id), value);
     plan.put_result(call.message, block);
 }
 

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use msg_anthropic::{ReadOptions, messages};
 use msg_core::{Origin, Other, Part, Place};
 
-use crate::json::{Object, Value};
+use crate::edit::{Object, Value};
 use crate::link::{BlockKind, Content, Media};
 
 /// The content member of a message, as the link rules see it.

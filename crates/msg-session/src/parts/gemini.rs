@@ -4,7 +4,7 @@
 use msg_core::{Origin, Other, Part, Place, ToolCall, ToolResult};
 use msg_gemini::{ReadOptions, contents};
 
-use crate::json::{Object, Value};
+use crate::edit::{Object, Value};
 
 /// The part that a Gemini part is; none of what is not an object.
 pub(crate) fn part(value: Value<'_>) -> Option<Part> {

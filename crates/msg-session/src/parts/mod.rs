@@ -13,7 +13,7 @@ pub(crate) mod share_gpt;
 use msg_core::{Image, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult};
 use msg_xml::{Dialects, ParseOptions, SegmentKind, ToolSet};
 
-use crate::json::{Kind, Object, Value};
+use crate::edit::{Kind, Object, Value};
 use crate::view::View;
 
 /// What represents a result that was never recorded.
@@ -51,7 +51,7 @@ pub(crate) fn data_url(media_type: Option<&str>, base64: &str) -> String {
 }
 
 /// A part that no kind fits, kept as JSON; a string is what it says, and so is the JSON of a number or a word (MS-29).
-pub(crate) fn other(value: crate::json::Value<'_>) -> msg_core::Part {
+pub(crate) fn other(value: crate::edit::Value<'_>) -> msg_core::Part {
     if matches!(value.kind(), Kind::String | Kind::Number | Kind::Bool) {
         return Part::text(value.plain());
     }
@@ -61,7 +61,7 @@ pub(crate) fn other(value: crate::json::Value<'_>) -> msg_core::Part {
 }
 
 /// A part that is shown, or that the provider ran itself: what only its own dialect has, and never words of the model.
-pub(crate) fn own(value: crate::json::Value<'_>, dialect: &str) -> Part {
+pub(crate) fn own(value: crate::edit::Value<'_>, dialect: &str) -> Part {
     let place = Some(msg_core::Place::Content);
     let other = msg_core::Other::new(Origin::from(dialect), value.raw_json());
     Part::Other(msg_core::Other { place, ..other })

@@ -4,7 +4,7 @@
 use msg_core::{Message, Origin, Other, Part, Place, RawJson, Reasoning, Role};
 use msg_openai::{ReadOptions, responses};
 
-use crate::json::{Value, raw_json};
+use crate::edit::{Value, raw_json};
 use crate::view::{Draft, PartOrigin, View};
 
 /// What one item says, as a message; `before` is the item of the same answer before it.
@@ -26,7 +26,7 @@ pub(crate) fn item(source: &str, before: Option<&str>) -> Message {
 }
 
 /// An item that is kept and not understood.
-pub(crate) fn unknown_item(value: RawJson) -> Message {
+fn unknown_item(value: RawJson) -> Message {
     let other = Other { place: Some(Place::Item), ..Other::new(Origin::Responses, value) };
     Message::new(Role::Assistant).with_part(Part::Other(other))
 }

@@ -10,7 +10,7 @@
 use msg_core::{Maker, Origin, Part, Reasoning};
 
 use super::{gemini, openai};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 
 /// What a provider sealed.
 #[derive(Debug, Clone, Default)]

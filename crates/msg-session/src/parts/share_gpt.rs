@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use msg_core::{Message, Origin, Part, Role, ToolCall, ToolResult};
 
-use crate::json::Value;
+use crate::edit::Value;
 
 /// Reads the turns of one conversation, first to last.
 ///

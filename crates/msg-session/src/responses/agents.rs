@@ -17,7 +17,7 @@
 use std::collections::HashMap;
 
 use super::{RecordedResponse, Since};
-use crate::json::{Object, Value};
+use crate::edit::{Object, Value};
 
 /// What a record says of a response.
 pub(super) struct Found {

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use msg_core::{Code, Diagnostic, Message, Origin, Part, Report, Role};
 
-use super::blocks::{data_url, in_a_line, object_of, text_of};
+use super::{data_url, in_a_line, object_of, text_of};
 use crate::dialects::{Write, atif};
 use crate::write::{ContextPolicy, Signatures, WriteOptions};
-use crate::{Blob, Dialect, Session, SessionOptions, context};
+use crate::{Blob, Dialect, Session, SessionOptions, texts};
 
 /// The messages that are written.
 #[derive(Default)]
@@ -102,7 +102,7 @@ enum Own {
 /// Leaves the words of the user in a text, judged by itself (SE-131).
 fn own_words(part: &mut Part) -> Own {
     let Part::Text(text) = part else { return Own::All };
-    match context::words(&text.text) {
+    match texts::words(&text.text) {
         None => Own::All,
         Some(words) if words.trim().is_empty() => Own::None,
         Some(words) => {

@@ -37,7 +37,7 @@ fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let lines = read_lines(&blob.bytes, options.max_record);
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     mends.findings.extend(crate::dialects::unread_messages(rules, &lines));
-    crate::finding::sort(&mut mends.findings);
+    crate::error::sort(&mut mends.findings);
     crate::edit::judge(*dialect, options.agent_version.as_deref(), &mut mends.findings);
     Some(Checked::of_mends(&lines.text, mends))
 }

@@ -8,7 +8,6 @@
 //!
 //! One record a block: records of one `message.id` are one message.
 
-mod mend;
 mod node;
 mod tree;
 pub(crate) mod write;
@@ -16,21 +15,19 @@ pub(crate) mod write;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use mend::Mend;
 use msg_core::Usage;
 use node::Nodes;
+use write::Mend;
 
 use super::{Format, LineRules, Mends, Write};
 use crate::dialects::claude_code::node::Kind;
 use crate::dialects::claude_code::tree::Tree;
-use crate::edit::Halves;
-use crate::edit::{Edit, set_member};
+use crate::edit::{Edit, Halves, set_member};
+use crate::error::{Finding, SessionOptions};
 use crate::excerpt::spelled;
-use crate::finding::Finding;
 use crate::frame::Lines;
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Content, Plan, Rules, Sender, Sent, results};
-use crate::options::SessionOptions;
 use crate::parts::anthropic;
 use crate::view::{View, maker, messages};
 use crate::{Error, edit};
@@ -112,10 +109,10 @@ fn finish(
     mut plan: Plan<'_>,
     options: &SessionOptions,
 ) -> Mends {
-    let chains = mend::chains_gathered(&plan, path, options.all);
+    let chains = write::chains_gathered(&plan, path, options.all);
     // There may be as many as records, so that these are taken and the others added.
     let mut findings = std::mem::take(&mut plan.findings);
-    if mend::start_of(&plan, path, nodes).is_none() {
+    if write::start_of(&plan, path, nodes).is_none() {
         let starts = findings.iter_mut().filter(|it| it.code == "session::first-not-user");
         starts.for_each(|it| (it.fix, it.done) = (None, false));
     }

@@ -3,10 +3,9 @@
 use crate::dialects::claude_code::Path;
 use crate::dialects::claude_code::tree::Tree;
 use crate::dialects::holds_message;
-use crate::edit::{Edit, drop_elements};
-use crate::finding::Finding;
+use crate::edit::{Edit, Object, Value, drop_elements};
+use crate::error::Finding;
 use crate::frame::Lines;
-use crate::json::{Object, Value};
 use crate::link::Content;
 use crate::link::results::Odd;
 use crate::parts::anthropic;

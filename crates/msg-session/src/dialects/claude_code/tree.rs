@@ -5,10 +5,9 @@ use std::collections::HashMap;
 
 use super::node::{Kind, Nodes};
 use crate::dialects::claude_code::node::Node;
-use crate::finding::Finding;
-use crate::json::Value;
+use crate::edit::Value;
+use crate::error::{Finding, SessionOptions};
 use crate::link::{BlockKind, Plan};
-use crate::options::SessionOptions;
 use crate::provider_error::ProviderError;
 use crate::view::{Branch, BranchKind};
 
@@ -185,7 +184,7 @@ impl<'n> Tree<'n> {
     /// The record at which a resume goes on (SE-41), or the one with this id.
     pub(super) fn leaf(&self, nodes: &Nodes<'_>, wanted: Option<&str>) -> Option<usize> {
         if let Some(wanted) = wanted {
-            let wanted = crate::json::quoted(wanted);
+            let wanted = crate::edit::quoted(wanted);
             return (0..nodes.list.len()).find(|it| nodes.uuid(*it) == Some(&*wanted));
         }
         let is_leaf = |it: &usize| {

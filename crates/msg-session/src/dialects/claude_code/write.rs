@@ -1,10 +1,20 @@
 //! A session of Claude Code (SE-82): one record a block, chained.
+//!
+//! The edits of a Claude Code session: records that go hand their children to their parents (SE-46),
+//! records that come are chained in (SE-47), and gathered results are chained where they must (SE-42).
+
+use std::collections::{HashMap, HashSet};
 
 use msg_core::{Message, Part, Report, Role};
 use msg_json::{Writer, to_text};
 
-use crate::write::WriteOptions;
-use crate::write::blocks::{NEW_ID, record_id, write_block};
+use super::node::{Kind, Nodes};
+use super::tree::Tree;
+use crate::dialects::claude_code::Path;
+use crate::edit::{Edit, Object, quoted, set_member};
+use crate::excerpt::spelled;
+use crate::link::Plan;
+use crate::write::{NEW_ID, WriteOptions, record_id, write_block};
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     Records::new(options).write(messages)
@@ -151,4 +161,279 @@ impl<'o> Records<'o> {
         let session = if self.prefix.is_empty() { &*self.options.session_id } else { "" };
         record_id(session, self.count)
     }
+}
+
+/// Whom a record follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    /// No record.
+    Nothing,
+    /// This record of the file.
+    Record(usize),
+    /// This one of the records that come.
+    New(usize),
+}
+
+/// A record that comes.
+struct NewRecord {
+    after: usize,
+    follows: Link,
+    uuid: String,
+    block: String,
+    /// Whether it is before that record.
+    is_before: bool,
+}
+
+/// The file as it will be.
+pub(super) struct Mend<'m, 'a> {
+    nodes: &'m Nodes<'a>,
+    /// Records that go from the tree.
+    removed: HashSet<usize>,
+    /// Links that are not those of the file.
+    links: HashMap<usize, Link>,
+    new: Vec<NewRecord>,
+}
+
+/// Whether gathered results are chained into the path: if all is mended, and if the record at which a
+/// resume goes on is removed, since then another one takes its place.
+pub(super) fn chains_gathered(plan: &Plan<'_>, path: &Path<'_>, all: bool) -> bool {
+    let leaf = path.records.last();
+    let leaf_goes = || {
+        let sent = plan.sent.iter().position(|it| Some(&it.record) == leaf);
+        sent.is_some_and(|it| plan.is_gone(it))
+    };
+    !path.gathered.is_empty() && (all || leaf_goes())
+}
+
+impl<'m, 'a> Mend<'m, 'a> {
+    pub(super) fn new(nodes: &'m Nodes<'a>) -> Self {
+        let (removed, links) = (HashSet::new(), HashMap::new());
+        Self { nodes, removed, links, new: Vec::new() }
+    }
+
+    /// Takes over the links that were mended in the tree.
+    pub(super) fn links_of(&mut self, tree: &Tree<'_>, all: bool) {
+        for (at, is_error) in &tree.mended {
+            let at = *at as usize;
+            if *is_error || all {
+                let link = tree.parents[at].map_or(Link::Nothing, |it| Link::Record(it as usize));
+                self.links.insert(at, link);
+            }
+        }
+    }
+
+    /// Takes over what the rules between calls and results have planned.
+    pub(super) fn plan(&mut self, plan: &mut Plan<'_>, path: &Path<'_>, chains: bool) {
+        let on_path: HashSet<usize> = path.records.iter().copied().collect();
+        for it in &path.lost_replies {
+            self.links.insert(it.note, Link::Record(it.last));
+        }
+        let gone = (0..plan.sent.len()).filter(|it| plan.is_gone(*it));
+        self.removed = gone.map(|it| plan.sent[it].record).collect();
+        let mut comes: HashMap<usize, Vec<String>> = HashMap::new();
+        let mut uuids = Uuids::of(self.nodes);
+        for (after, block) in std::mem::take(&mut plan.new_records) {
+            let after = plan.sent[last_that_stays(plan, after)].record;
+            if on_path.contains(&after) {
+                comes.entry(after).or_default().push(block);
+                continue;
+            }
+            // Beside the path a result is found by its call.
+            let (follows, uuid) = (Link::Record(after), uuids.next());
+            self.new.push(NewRecord { after, follows, uuid, block, is_before: false });
+        }
+        if let Some(first) = start_of(plan, path, self.nodes) {
+            let uuid = uuids.next();
+            let block = r#"{"type":"text","text":"(start of the conversation)"}"#.to_owned();
+            let parent = self.nodes.parent_before(path, first);
+            let follows = parent.map_or(Link::Nothing, Link::Record);
+            self.links.insert(first, Link::New(self.new.len()));
+            self.new.push(NewRecord { after: first, follows, uuid, block, is_before: true });
+        }
+        let mut gathered: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (record, after) in path.gathered.iter().filter(|_| chains) {
+            gathered.entry(*after).or_default().push(*record);
+        }
+        for (n, record) in path.records.iter().enumerate() {
+            let mut last = Link::Record(*record);
+            for block in comes.remove(record).into_iter().flatten() {
+                let (follows, uuid) = (last, uuids.next());
+                last = Link::New(self.new.len());
+                let after = *record;
+                self.new.push(NewRecord { after, follows, uuid, block, is_before: false });
+            }
+            for record in gathered.remove(record).into_iter().flatten() {
+                self.links.insert(record, last);
+                last = Link::Record(record);
+            }
+            if let Some(next) = path.records.get(n + 1)
+                && last != Link::Record(*record)
+            {
+                self.links.insert(*next, last);
+            }
+        }
+    }
+
+    /// Writes the edits of links, and the lines that go and come.
+    pub(super) fn write(&self, tree: &Tree<'_>, edits: &mut Vec<Edit>) {
+        let lines = &self.nodes.lines;
+        let mut resolved = Resolved { mend: self, tree, known: HashMap::new() };
+        for at in 0..self.nodes.list.len() {
+            if self.removed.contains(&at) {
+                edits.push(lines.remove(at));
+            } else if self.needs_link(tree, at) {
+                let link = resolved.link_of(at);
+                edits.extend(self.set_parent(at, link));
+            }
+        }
+        for it in &self.new {
+            let follows = self.json(resolved.follow(it.follows));
+            let template = lines.whole(it.after);
+            if let Some(template) = template.as_ref().and_then(|it| Object::whole(it, 0)) {
+                let line = record(&template, it, &follows);
+                edits.push(match it.is_before {
+                    true => lines.insert_before(it.after, &line),
+                    false => lines.insert_after(it.after, &line),
+                });
+            }
+        }
+    }
+
+    /// Whether a record goes.
+    pub(super) fn removes(&self, record: usize) -> bool {
+        self.removed.contains(&record)
+    }
+
+    /// How many records there will be.
+    pub(super) fn records_left(&self) -> usize {
+        self.nodes.list.len() + self.new.len() - self.removed.len()
+    }
+
+    fn needs_link(&self, tree: &Tree<'_>, at: usize) -> bool {
+        self.links.contains_key(&at)
+            || tree.parents[at].is_some_and(|it| self.removed.contains(&(it as usize)))
+    }
+
+    fn set_parent(&self, at: usize, link: Link) -> Option<Edit> {
+        let json = self.json(link);
+        match self.nodes.parent_value(at) {
+            Some(old) if old.source == json => None,
+            Some(old) => Some(Edit::replace(old.span(), json)),
+            None => Some(set_member(&self.nodes.lines.object(at)?, "parentUuid", json)),
+        }
+    }
+
+    fn json(&self, link: Link) -> String {
+        match link {
+            Link::Nothing => "null".to_owned(),
+            Link::Record(it) => self.nodes.uuid(it).unwrap_or("null").to_owned(),
+            Link::New(it) => quoted(&self.new[it].uuid),
+        }
+    }
+}
+
+/// The record of the path before which the start of a conversation is put; none where it would not be sent first.
+pub(super) fn start_of(plan: &Plan<'_>, path: &Path<'_>, nodes: &Nodes<'_>) -> Option<usize> {
+    let wanted = plan.sent[plan.missing_start?].record;
+    if path.records.contains(&wanted) {
+        return Some(wanted);
+    }
+    let boundary = path.records.iter().rposition(|it| nodes.list[*it].kind == Kind::Boundary);
+    let rest = &path.records[boundary.map_or(0, |it| it + 1)..];
+    let is_kept = boundary.is_some() && !path.gathered.iter().any(|it| it.0 == wanted);
+    rest.iter().copied().find(|it| nodes.list[*it].is_message() && !is_kept)
+}
+
+/// The last record of a message that is not removed, from this one back.
+fn last_that_stays(plan: &Plan<'_>, from: usize) -> usize {
+    (0..=from).rev().find(|it| !plan.is_gone(*it)).unwrap_or(from)
+}
+
+/// Links past records that are removed, each found once.
+struct Resolved<'r, 'm, 'a> {
+    mend: &'r Mend<'m, 'a>,
+    tree: &'r Tree<'m>,
+    known: HashMap<usize, Link>,
+}
+
+impl Resolved<'_, '_, '_> {
+    /// The link of a record, past what is removed.
+    fn link_of(&mut self, at: usize) -> Link {
+        let link = self.own_link(at);
+        self.follow(link)
+    }
+
+    fn own_link(&self, at: usize) -> Link {
+        if let Some(link) = self.mend.links.get(&at) {
+            return *link;
+        }
+        self.tree.parents[at].map_or(Link::Nothing, |it| Link::Record(it as usize))
+    }
+
+    fn follow(&mut self, mut link: Link) -> Link {
+        let mut passed = Vec::new();
+        while let Link::Record(at) = link {
+            if !self.mend.removed.contains(&at) {
+                break;
+            }
+            if let Some(known) = self.known.get(&at) {
+                link = *known;
+                break;
+            }
+            passed.push(at);
+            link = self.own_link(at);
+        }
+        self.known.extend(passed.into_iter().map(|it| (it, link)));
+        link
+    }
+}
+
+/// How the ids of records that come begin.
+pub(super) const NEW: &str = "00000000-0000-4000-8000-";
+
+/// Ids for records that come: the first ones that are free, so that the same input has the same output.
+struct Uuids<'u> {
+    used: HashSet<&'u str>,
+    last: u64,
+}
+
+impl<'u> Uuids<'u> {
+    fn of(nodes: &'u Nodes<'_>) -> Self {
+        let used = (0..nodes.list.len()).filter_map(|it| nodes.uuid(it));
+        let is_of_a_mend = |it: &&str| it.trim_start_matches('"').starts_with(NEW);
+        Self { used: used.filter(is_of_a_mend).collect(), last: 0 }
+    }
+
+    fn next(&mut self) -> String {
+        loop {
+            self.last += 1;
+            let res = format!("{NEW}{:012x}", self.last);
+            if !self.used.contains(&*quoted(&res)) {
+                return res;
+            }
+        }
+    }
+}
+
+/// The line of a record that comes (SE-47).
+fn record(template: &Object<'_>, new: &NewRecord, follows: &str) -> String {
+    const KEPT: [&str; 6] = ["isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch"];
+    let mut res = format!("{{\"parentUuid\":{follows}");
+    for name in KEPT {
+        if let Some(value) = template.get(name) {
+            res.push_str(&format!(",\"{name}\":{}", spelled(value.source)));
+        }
+    }
+    let block = &new.block;
+    res.push_str(&format!(
+        r#","type":"user","message":{{"role":"user","content":[{block}]}},"uuid":"{}""#,
+        new.uuid
+    ));
+    if let Some(time) = template.get("timestamp") {
+        res.push_str(&format!(",\"timestamp\":{}", spelled(time.source)));
+    }
+    res.push('}');
+    // There may be as many as records.
+    res.shrink_to_fit();
+    res
 }

@@ -4,11 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::dialects::codex::{Family, Item, Kind, Path, envelope_of};
-use crate::edit::{Edit, drop_elements, set_member};
-use crate::finding::{Finding, SessionPlace};
+use crate::edit::{Edit, Kind as JsonKind, Object, Value, drop_elements, quoted, set_member};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::Lines;
-use crate::json::{Kind as JsonKind, Object, Value, quoted};
-use crate::options::SessionOptions;
 
 /// Writes the edits; gives how many records are left.
 pub(super) fn write(

@@ -17,16 +17,14 @@ use msg_json::{Writer, to_text};
 use msg_openai::responses;
 
 use super::{Format, LineRules, Mends, Write};
+use crate::edit::{Object, Value};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::excerpt::Mark;
-use crate::finding::{Finding, SessionPlace};
 use crate::frame::Lines;
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
 use crate::parts::openai::Items;
 use crate::view::{Branch, BranchKind, PartOrigin, View, maker};
-use crate::write::WriteOptions;
-use crate::write::blocks::in_a_line;
-use crate::{Error, context, edit};
+use crate::write::{WriteOptions, in_a_line};
+use crate::{Error, edit, texts};
 
 /// The dialect.
 pub(crate) struct Codex;
@@ -311,7 +309,7 @@ impl<'a> Item<'a> {
 fn is_context(message: &Object<'_>) -> bool {
     let is_context = |it: Value<'_>| match Mark::read(it.source) {
         Some(mark) => mark.is_context,
-        None => it.text().is_some_and(|it| context::is_context(&it)),
+        None => it.text().is_some_and(|it| texts::is_context(&it)),
     };
     let texts = message.list("content");
     !texts.is_empty() && texts.into_iter().all(|it| it.get("text").is_some_and(is_context))

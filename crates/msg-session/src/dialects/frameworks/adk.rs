@@ -19,12 +19,11 @@ use crate::Dialect;
 use crate::dialects::frameworks::autogen::{
     Media, Names, entries, is_answer, is_base64, object_in,
 };
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
-use crate::write::WriteOptions;
-use crate::write::blocks::{object_of, text_of_result, write_arguments};
+use crate::write::{WriteOptions, object_of, text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["actions", "author", "content", "id"],

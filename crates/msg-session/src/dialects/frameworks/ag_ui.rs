@@ -13,12 +13,11 @@ use msg_json::{Writer, to_text};
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, entries, is_answer, role};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::WriteOptions;
-use crate::write::blocks::{text_of, text_of_result};
+use crate::write::{WriteOptions, text_of, text_of_result};
 
 pub(crate) static STORE: Store = Store {
     wrap: Wrap::new(|result, _| result.to_owned()),

@@ -10,8 +10,7 @@ use msg_core::{Message, Report};
 
 use super::{Closing, Open, Records, Store, Wrap};
 use crate::Dialect;
-use crate::edit::{Edit, apply, set_member};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Edit, Object, Value, apply, quoted, set_member};
 use crate::parts::INTERRUPTED;
 use crate::parts::openai::Items;
 use crate::view::{PartOrigin, View};

@@ -17,12 +17,13 @@ use msg_json::{Writer, to_text};
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, role, write_seal};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
-use crate::write::WriteOptions;
-use crate::write::blocks::{object_of, text_of, text_of_result, write_arguments, write_given};
+use crate::write::{
+    WriteOptions, object_of, text_of, text_of_result, write_arguments, write_given,
+};
 
 pub(crate) static STORE: Store = Store {
     lists: &["messages", "prompt", "response.messages"],

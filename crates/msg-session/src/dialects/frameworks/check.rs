@@ -7,12 +7,10 @@ use msg_core::{Part, Role};
 
 use super::{Closing, Open, Store};
 use crate::dialects::Mends;
-use crate::dialects::list::File;
+use crate::dialects::records::File;
 use crate::edit;
-use crate::edit::{Edit, apply, drop_elements, set_member};
-use crate::finding::{Finding, SessionPlace};
-use crate::json::{Object, Value, quoted};
-use crate::options::SessionOptions;
+use crate::edit::{Edit, Object, Value, apply, drop_elements, quoted, set_member};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::view::{PartOrigin, View};
 
 /// A call or a result, and where it came from.

@@ -13,12 +13,11 @@ use msg_json::{Writer, to_text};
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, role};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
-use crate::write::WriteOptions;
-use crate::write::blocks::{text_of_result, write_arguments};
+use crate::write::{WriteOptions, text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["_content", "_role", "content", "role"],

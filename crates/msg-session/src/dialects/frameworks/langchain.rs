@@ -15,12 +15,11 @@ use msg_json::{TextState, Writer, classify, to_text};
 use super::{Closing, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, entries};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::seals::{self, Seal, said};
 use crate::parts::{self, INTERRUPTED, anthropic};
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::WriteOptions;
-use crate::write::blocks::{text_of_result, write_arguments};
+use crate::write::{WriteOptions, text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["content", "data", "kwargs", "lc", "role", "type"],

@@ -17,7 +17,7 @@ use msg_json::{Writer, to_text};
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, object_in, role};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::seals::said;
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;

@@ -27,10 +27,10 @@ use std::ops::Range;
 use msg_core::Role;
 
 use super::{Checked, Format, Mends, Write};
-use crate::dialects::list::File;
+use crate::dialects::records::File;
+use crate::edit::{Kind, Object, Value};
+use crate::error::SessionOptions;
 use crate::frame::{Array, Lines, read_at, read_lines, read_others};
-use crate::json::{Kind, Object, Value};
-use crate::options::SessionOptions;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::{Dialect, Error};

@@ -13,14 +13,13 @@ use msg_json::{Writer, to_text};
 use super::{Closing, Open, Records, Store, Wrap};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::{
     self, INTERRUPTED,
     seals::{Seal, said},
 };
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::WriteOptions;
-use crate::write::blocks::text_of_result;
+use crate::write::{WriteOptions, text_of_result};
 
 pub(crate) static STORE: Store = Store {
     members: &["kind", "parts"],

@@ -14,12 +14,11 @@ use super::ai_sdk::DENIED;
 use super::{Closing, Open, Records, Store, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, role, write_seal};
-use crate::json::{Object, Value, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED, seals::Seal};
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::WriteOptions;
-use crate::write::blocks::{
-    parts_but_results, results_after, spoken, text_of, write_arguments, write_given,
+use crate::write::{
+    WriteOptions, parts_but_results, results_after, spoken, text_of, write_arguments, write_given,
 };
 
 pub(crate) static STORE: Store = Store {

@@ -6,24 +6,32 @@
 //! {"id":"m2","type":"gemini","content":"","toolCalls":[{"id":"c1","name":"read_file","args":{},"result":[…]}]}
 //! {"$rewindTo":"m2"}                                                       m2 and what follows goes
 //! ```
-
-mod view;
-pub(crate) mod write;
+//!
+//! A session of Gemini CLI: a header, then a message per line; results are with their calls. And Gemini's parts, which
+//! Qwen Code writes too.
 
 use std::{borrow::Cow, collections::HashSet};
 
+use msg_core::{Message, Part, Report, Role, ToolResult};
+use msg_json::{Writer, to_text};
+
 use super::{Checked, Format, LineRules, Mends, Write};
-use crate::dialects::gemini_cli::view::{Kind, Message, Replay};
-use crate::dialects::list::File;
-use crate::edit::{Edit, drop_elements, set_member};
-use crate::finding::{Finding, SessionPlace};
+use crate::dialects::frameworks::autogen::Media;
+use crate::dialects::gemini_cli::view::{Kind, Replay};
+use crate::dialects::records::File;
+use crate::edit::{BLANKS, Edit, Object, Value, drop_elements, set_member};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::{Lines, read_array};
-use crate::json::{BLANKS, Object, Value};
-use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
 use crate::source::Blob;
 use crate::view::View;
+use crate::write::{
+    WriteOptions, data_url, object_of, parts_but_results, project_hash, results_after, spoken,
+    text_of, text_of_result, write_arguments,
+};
 use crate::{Error, edit};
+
+mod view;
 
 /// The dialect.
 pub(crate) struct GeminiCli;
@@ -46,7 +54,7 @@ impl Format for GeminiCli {
     }
 
     fn writer(&self) -> Option<Write> {
-        Some(write::write)
+        Some(write)
     }
 }
 
@@ -141,7 +149,7 @@ pub(super) type Edits = Vec<Edit>;
 
 /// Calls of a message that have no result, neither with them nor in `answered`, and results that name another one.
 fn check_calls(
-    message: &Message<'_>,
+    message: &view::Message<'_>,
     answered: &HashSet<String>,
     findings: &mut Vec<Finding>,
     edits: &mut Edits,
@@ -252,14 +260,14 @@ fn check_ids(
 // Results that are in records of the user (SE-133): Gemini CLI writes them a second time there, and sends both.
 
 /// The ids of the results of user records.
-fn in_records(messages: &[Message<'_>]) -> HashSet<String> {
+fn in_records(messages: &[view::Message<'_>]) -> HashSet<String> {
     let users = messages.iter().filter(|it| it.kind == Kind::User);
     let parts = users.flat_map(|it| it.object.list("content"));
     parts.filter_map(|it| response_id(&it)).collect()
 }
 
 /// The ids of the results that are with their calls.
-fn with_calls(message: &Message<'_>) -> impl Iterator<Item = String> + use<> {
+fn with_calls(message: &view::Message<'_>) -> impl Iterator<Item = String> + use<> {
     let mut res = Vec::new();
     for call in message.object.list("toolCalls").iter().filter_map(|it| it.object()) {
         let responses: Vec<_> = call.list("result");
@@ -285,7 +293,7 @@ struct Removed {
 }
 
 /// Removes results that answer no call, or one that has a result; a record of which nothing is left goes.
-fn check_results(file: File<'_>, messages: &[Message<'_>]) -> Removed {
+fn check_results(file: File<'_>, messages: &[view::Message<'_>]) -> Removed {
     let mut res = Removed { findings: Vec::new(), edits: Vec::new(), records: 0 };
     let (mut answered, mut called) = (HashSet::new(), HashSet::new());
     for message in messages {
@@ -326,7 +334,7 @@ fn check_results(file: File<'_>, messages: &[Message<'_>]) -> Removed {
 
 fn remove(
     file: File<'_>,
-    message: &Message<'_>,
+    message: &view::Message<'_>,
     parts: &[Value<'_>],
     dropped: &HashSet<usize>,
     to: &mut Removed,
@@ -350,4 +358,99 @@ fn call_ids(message: &Object<'_>) -> Vec<String> {
     let list = message.list("toolCalls");
     let in_list = list.iter().filter_map(|it| it.object());
     in_content.chain(in_list).filter_map(|it| id_of(&it).map(|it| it.into_owned())).collect()
+}
+
+fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+    let mut out = Vec::new();
+    Writer::new(&mut out).object(|it| {
+        it.key("sessionId").str(&options.session_id);
+        it.key("projectHash").str(&project_hash(&options.cwd));
+        it.key("startTime").str(&options.now);
+        it.key("lastUpdated").str(&options.now);
+        it.key("kind").str("main");
+    });
+    out.push(b'\n');
+    for line in lines(messages, options) {
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
+    }
+    out
+}
+
+/// The messages as JSON, each a line.
+pub(crate) fn lines(messages: &[Message], options: &WriteOptions) -> Vec<String> {
+    spoken(messages)
+        .map(|at| to_text(|it| it.object(|it| message(it, messages, at, options))))
+        .collect()
+}
+
+fn message(it: &mut Writer<'_>, messages: &[Message], at: usize, options: &WriteOptions) {
+    let message = &messages[at];
+    it.key("id").str(&format!("m{at}"));
+    it.key("timestamp").str(&options.now);
+    if message.role != Role::Assistant {
+        it.key("type").str("user");
+        it.key("content").array(parts_but_results(message), user_part);
+        return;
+    }
+    it.key("type").str("gemini");
+    it.key("content").str(&text_of(message));
+    it.key("thoughts").array(message.reasoning(), |it, thought| {
+        it.object(|it| {
+            it.key("description").str(&thought.display_text());
+            it.key("timestamp").str(&options.now);
+        });
+    });
+    let results: Vec<_> = results_after(messages, at).collect();
+    if message.tool_calls().next().is_some() {
+        it.key("toolCalls").array(message.tool_calls(), |it, call| {
+            it.object(|it| {
+                it.key("id").str(&call.id);
+                it.key("name").str(&call.name);
+                write_arguments(it.key("args"), call);
+                let result = results.iter().find(|it| it.call_id == call.id);
+                if let Some(result) = result {
+                    it.key("result").array([result], |it, result| response(it, &call.name, result));
+                }
+                let failed = result.is_none_or(|it| it.is_error);
+                it.key("status").str(if failed { "error" } else { "success" });
+                it.key("timestamp").str(&options.now);
+            });
+        });
+    }
+}
+
+pub(crate) fn user_part(it: &mut Writer<'_>, part: &Part) {
+    it.object(|it| match part {
+        Part::Image(image) if data_url(image).is_some() => {
+            let (kind, data) = data_url(image).unwrap_or_default();
+            it.key("inlineData").object(|it| {
+                it.key("mimeType").str(kind);
+                it.key("data").str(data);
+            });
+        }
+        Part::Image(image) => it.key("fileData").object(|it| {
+            if let Some(media) = Media::of(part).filter(|_| image.url.is_some()) {
+                it.key("mimeType").str(media.media_type);
+            }
+            it.key("fileUri").str(image.url.as_deref().unwrap_or_default());
+        }),
+        part => it.key("text").str(part.as_text().unwrap_or_default()),
+    });
+}
+
+pub(crate) fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
+    it.object(|it| {
+        it.key("functionResponse").object(|it| {
+            it.key("id").str(&result.call_id);
+            it.key("name").str(name);
+            let member = if result.is_error { "error" } else { "output" };
+            match object_of(result) {
+                Some(object) => it.key("response").raw(&object),
+                None => {
+                    it.key("response").object(|it| it.key(member).str(&text_of_result(result)));
+                }
+            }
+        });
+    });
 }

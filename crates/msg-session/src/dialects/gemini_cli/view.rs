@@ -6,17 +6,14 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Part, Reasoning, Role, Usage};
 
 use crate::Error;
-use crate::dialects::gemini_cli;
 use crate::dialects::gemini_cli::{Edits, has_project, id_of, is_header};
-use crate::dialects::list::File;
-use crate::dialects::records_to_leaf;
-use crate::finding::{Finding, SessionPlace};
+use crate::dialects::records::File;
+use crate::dialects::{gemini_cli, records_to_leaf};
+use crate::edit::{Object, Value};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::{Array, Lines};
-use crate::json::{Object, Value};
-use crate::options::SessionOptions;
 use crate::parts::gemini;
-use crate::view::{Branch, BranchKind};
-use crate::view::{Draft, PartOrigin, View};
+use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
 
 pub(super) fn of(replay: &Replay<'_>) -> View {
     let mut view = View::default();

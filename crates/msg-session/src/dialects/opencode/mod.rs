@@ -17,11 +17,9 @@ use std::{
 use msg_core::{File, Image, Part as MessagePart, Reasoning, Role, ToolCall, ToolResult, Usage};
 
 use super::{Change, Checked, Format, Write};
-use crate::edit::{Edit, apply, set_member};
-use crate::finding::{Finding, SessionPlace};
+use crate::edit::{Edit, Object, apply, quoted, set_member};
+use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::clean_record;
-use crate::json::{Object, quoted};
-use crate::options::SessionOptions;
 use crate::parts::INTERRUPTED;
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};

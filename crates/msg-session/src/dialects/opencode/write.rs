@@ -3,9 +3,9 @@
 use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use crate::write::WriteOptions;
-use crate::write::blocks::{
-    parts_but_results, results_after, spoken, text_of_result, write_arguments, write_ui_part,
+use crate::write::{
+    WriteOptions, parts_but_results, results_after, spoken, text_of_result, write_arguments,
+    write_ui_part,
 };
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
