@@ -1,17 +1,33 @@
 //! What every command is given beside its own arguments: the global options, and the way to standard error.
 //!
 //! It does not know the commands, nor what they read and write.
+//!
+//! Here too is what the program takes from the machine: the folder of a path, what a missing file is probably called, the time of
+//! day, and random bits for ids and nonces.
+//!
+//! A job for each item of a list, some at once; the answers come in order.
 
-use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    fs::{self, File},
+    hash::{BuildHasher, Hasher},
+    io::{self, Read, Write},
+    num::NonZeroUsize,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
 
 use crate::exit::Status;
+use crate::render;
 use crate::render::{Folding, List, Quotes};
-use crate::terminal;
+use crate::words::did_you_mean;
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
@@ -112,16 +128,16 @@ impl Context {
     pub(crate) fn note(&self, text: &str) {
         let mut err = io::stderr().lock();
         let text = match self.redacts.load(Ordering::Relaxed) {
-            true => &terminal::text(text).0,
+            true => &render::text(text).0,
             false => text,
         };
-        let text = terminal::visible_but_colours(text);
+        let text = render::visible_but_colours(text);
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
     /// A line on standard error.
     pub(crate) fn say(&self, text: &str) {
-        self.note(&format!("msg: {}\n", terminal::visible(text)));
+        self.note(&format!("msg: {}\n", render::visible(text)));
     }
 
     /// A line on standard error that only `-v` asks for.
@@ -137,4 +153,81 @@ impl Context {
             self.say(&text());
         }
     }
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A file that is not there is probably called a little otherwise.
+pub(crate) fn explained(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        return io::Error::new(error.kind(), "a link to a file that is not there");
+    }
+    let names = fs::read_dir(folder(path)).into_iter().flatten().flatten();
+    let names: Vec<String> = names.filter_map(|it| it.file_name().into_string().ok()).collect();
+    let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    let near = did_you_mean(&name, names.iter().map(String::as_str));
+    io::Error::new(error.kind(), format!("no such file{near}"))
+}
+
+/// Whether a path names a folder: one that is there, or one to be made, whose name ends in a separator.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    path.is_dir() || name.last().is_some_and(|it| std::path::is_separator(char::from(*it)))
+}
+
+// The time of day, as files write it.
+
+/// Now, in UTC, as RFC 3339 has it: `2026-05-30T12:00:00Z`.
+pub(crate) fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    msg_file::rfc3339(since.map_or(0, |it| it.as_secs()))
+}
+
+// Random bits, for ids and nonces.
+
+/// Of the system's generator.
+pub(crate) fn random() -> u64 {
+    let mut bits = [0; 8];
+    let read = File::open("/dev/urandom").and_then(|mut it| it.read_exact(&mut bits));
+    match read {
+        Ok(()) => u64::from_ne_bytes(bits),
+        Err(_) => {
+            // Systems without the device: the standard library's hash keys are random too.
+            std::collections::hash_map::RandomState::new().build_hasher().finish()
+        }
+    }
+}
+
+/// The default number of threads: one per processor.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// Does `job` for each item, on so many threads.
+pub(crate) fn each<I: Sync, T: Send>(
+    items: &[I],
+    threads: usize,
+    job: impl Fn(&I) -> T + Sync,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let mut res: Vec<(usize, T)> = thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(it) = items.get(at) else { return done };
+                done.push((at, job(it)));
+            }
+        };
+        let threads: Vec<_> = (0..threads.min(items.len())).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|it| it.join().unwrap_or_default()).collect()
+    });
+    res.sort_by_key(|it| it.0);
+    res.into_iter().map(|it| it.1).collect()
 }

@@ -12,14 +12,13 @@ use serde::{Serialize, Serializer};
 
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, InputArgs};
+use crate::input::{Input, InputArgs, Sources};
 use crate::jsonl;
 use crate::jsonl::{Answer, LineArgs};
 use crate::output::{
     DocumentArgs, Output, OutputArgs, PrettyArgs, ReportArgs, end_line, expect_two_files,
 };
 use crate::render::Quotes;
-use crate::sources::Sources;
 
 // No doc comments on the flattened structs: clap would show them as the text of the command.
 #[derive(Debug, clap::Args)]

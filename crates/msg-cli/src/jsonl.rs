@@ -8,29 +8,34 @@
 //! {"messages":[…]}      ─▶ {"ok":true,"diagnostics":[]}
 //! not JSON              ─▶ {"error":{"code":"message::bad-json",…}}
 //! ```
+//!
+//! Answers the lines of a block, each by itself.
+//!
+//! A line that fails, even by a panic, is answered by a refusal, and the next one is not touched by it.
 
-mod job;
-mod workers;
-
-use std::io::IsTerminal;
-use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::{
+    io::IsTerminal,
+    num::NonZeroUsize,
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use msg_document::Refusal;
+use msg_cache::Rewrite;
+use msg_core::Diagnostic;
+use msg_document::{Refusal, answer_row, repair_json, to_json};
+use serde::Serialize;
+use workers::Block;
 
-use self::job::{Form, Job, Lines, answer_block};
 use self::workers::in_order;
+use crate::context;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::input::Input;
-use crate::jsonl::job::Counts;
 use crate::jsonl::workers::Blocks;
 use crate::output::Output;
-use crate::parallel;
-use crate::render::plural;
+use crate::render::{Folding, List, Quotes, plural};
 
-pub(crate) use crate::jsonl::job::{Answer, report_line};
+mod workers;
 
 /// The most threads that work, however many are asked for: more would wait for each other.
 const MOST_WORKERS: usize = 256;
@@ -56,7 +61,7 @@ impl LineArgs {
     }
 
     fn workers(&self) -> usize {
-        self.jobs.map_or_else(parallel::processors, NonZeroUsize::get).min(MOST_WORKERS)
+        self.jobs.map_or_else(context::processors, NonZeroUsize::get).min(MOST_WORKERS)
     }
 }
 
@@ -195,7 +200,7 @@ impl Progress {
     }
 
     /// `bytes` of input, `lines` of them whole, have been answered; `print` prints the answers.
-    pub(crate) fn advance<T>(&mut self, bytes: u64, lines: u64, print: impl FnOnce() -> T) -> T {
+    fn advance<T>(&mut self, bytes: u64, lines: u64, print: impl FnOnce() -> T) -> T {
         let Some(bar) = &self.bar else { return print() };
         self.lines += lines;
         bar.inc(bytes);
@@ -217,6 +222,212 @@ impl Progress {
         }
     }
 }
+
+/// What the answers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// A line of JSON each.
+    Json,
+    /// The same, in the place of the line that it answers: line ends and blank lines stay.
+    InPlace,
+    /// Text for people, where there is something to say.
+    Text { color: bool },
+}
+
+/// What is done with each line.
+struct Job<'a, F> {
+    name: &'a str,
+    limit: u64,
+    form: Form,
+    /// What says in the answers which input they are about.
+    head: &'a (dyn Fn(Vec<u8>) -> Vec<u8> + Sync),
+    answer: F,
+}
+
+/// The answers to a block.
+struct Lines {
+    answers: Vec<u8>,
+    report: Vec<u8>,
+    counts: Counts,
+    read: u64,
+}
+
+fn answer_block<F>(block: Block, with_report: bool, job: &Job<'_, F>) -> Lines
+where
+    F: Fn(u64, &[u8]) -> Result<Answer, Refusal> + Sync,
+{
+    let mut res = Lines {
+        answers: Vec::with_capacity(block.bytes.len()),
+        report: Vec::new(),
+        counts: Counts::default(),
+        read: block.read,
+    };
+    let add = |res: &mut Lines,
+               number: u64,
+               (line, end): (&[u8], &[u8]),
+               answer: Result<Answer, Refusal>| {
+        let answer = answer
+            .unwrap_or_else(|error| job.refuse(&error.at_column_in(line).at_line(Some(number))));
+        if with_report {
+            res.report.extend_from_slice(&answer.report_line());
+        }
+        match job.form {
+            Form::Json => push_line(&mut res.answers, &(job.head)(answer.json), b"\n"),
+            Form::InPlace => push_line(&mut res.answers, &(job.head)(answer.json), end),
+            Form::Text { .. } => res.answers.extend_from_slice(&answer.json),
+        }
+        res.counts.lines += 1;
+        res.counts.problems += u64::from(answer.status == Status::Problems);
+        res.counts.failed += u64::from(answer.status == Status::Failed);
+    };
+    if block.too_long {
+        let refused = Err(Refusal::too_large(job.limit));
+        add(&mut res, block.first_line, (&b""[..], &b"\n"[..]), refused);
+    }
+    for ((line, end), number) in lines(&block.bytes).zip(block.first_line..) {
+        if !line.trim_ascii().is_empty() {
+            // A panic in a library costs its own line and no other.
+            add(&mut res, number, (line, end), answer_row(|| (job.answer)(number, line)));
+        } else if job.form == Form::InPlace {
+            res.answers.extend_from_slice(line);
+            res.answers.extend_from_slice(end);
+        }
+    }
+    res
+}
+
+impl<F> Job<'_, F> {
+    fn refuse(&self, refusal: &Refusal) -> Answer {
+        let text = match self.form {
+            Form::Json | Form::InPlace => refusal.to_json(),
+            Form::Text { color } => {
+                let list = List {
+                    name: self.name,
+                    quotes: &Quotes::default(),
+                    folding: Folding::Each,
+                    color,
+                };
+                list.findings(std::slice::from_ref(refusal.diagnostic())).into_bytes()
+            }
+        };
+        Answer::new(text, Status::Failed)
+    }
+}
+
+/// The lines of a block, each with its end.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(from..).filter(|it| !it.is_empty())?;
+        let feed = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let next = rest.len().min(feed + 1);
+        from += next;
+        let end = feed - usize::from(rest[..feed].ends_with(b"\r"));
+        Some((&rest[..end], &rest[end..next]))
+    })
+}
+
+// What a command says to one line, and how the answers of a run are counted.
+//
+// Knows the form of an answer and not where it goes.
+
+/// What a command says to one document.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// One line of JSON, without its end.
+    pub(crate) json: Vec<u8>,
+    /// What was changed or lost: the line of `--report`.
+    pub(crate) edits: Vec<Diagnostic>,
+    /// The members that were left out, of the same line.
+    pub(crate) left_behind: Vec<String>,
+    /// The errors that stay, of the same line.
+    pub(crate) remaining: Vec<Diagnostic>,
+    /// What a prompt cache writes again, of the same line.
+    pub(crate) rewrite: Option<Rewrite>,
+    /// Whether errors were found.
+    pub(crate) status: Status,
+}
+
+impl Answer {
+    /// An answer that changes nothing.
+    pub(crate) fn new(json: Vec<u8>, status: Status) -> Self {
+        let (edits, left_behind, remaining) = Default::default();
+        Answer { json, edits, left_behind, remaining, rewrite: None, status }
+    }
+
+    fn report_line(&self) -> Vec<u8> {
+        report_line(&self.edits, &self.left_behind, &self.remaining, self.rewrite.as_ref())
+    }
+
+    /// An answer that is written as JSON.
+    pub(crate) fn of(value: &impl Serialize, status: Status) -> Self {
+        Answer::new(to_json(value), status)
+    }
+}
+
+/// An answer as JSON, and whether no error was found.
+impl From<(Vec<u8>, bool)> for Answer {
+    fn from((json, is_clean): (Vec<u8>, bool)) -> Self {
+        Answer::new(json, Status::of(is_clean))
+    }
+}
+
+/// The report line of `edits`, of the members that were left out, of the errors that stay and of what a prompt cache
+/// writes again, with its end.
+pub(crate) fn report_line(
+    edits: &[Diagnostic],
+    left_behind: &[String],
+    remaining: &[Diagnostic],
+    rewrite: Option<&Rewrite>,
+) -> Vec<u8> {
+    let mut line = repair_json(edits, left_behind, remaining, rewrite);
+    line.push(b'\n');
+    line
+}
+
+/// Appends JSON as one line, with this end: a raw line break in JSON is between its tokens, as in arguments that a
+/// model has spread over lines.
+fn push_line(out: &mut Vec<u8>, json: &[u8], end: &[u8]) {
+    let start = out.len();
+    out.extend_from_slice(json);
+    if memchr::memchr2(b'\n', b'\r', json).is_some() {
+        for byte in &mut out[start..] {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+    out.extend_from_slice(end);
+}
+
+/// How many lines there were, and how many of them went wrong.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    /// All lines.
+    pub(crate) lines: u64,
+    /// Lines whose answer has errors.
+    pub(crate) problems: u64,
+    /// Lines that were not answered but by `error`.
+    pub(crate) failed: u64,
+}
+
+impl Counts {
+    /// What the run as a whole found.
+    pub(crate) fn status(self) -> Status {
+        match (self.failed, self.problems) {
+            (0, 0) => Status::Clean,
+            (0, _) => Status::Problems,
+            _ => Status::Failed,
+        }
+    }
+
+    fn add(&mut self, other: Counts) {
+        self.lines += other.lines;
+        self.problems += other.problems;
+        self.failed += other.failed;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +436,83 @@ mod tests {
     fn the_templates_are_valid() {
         for template in [KNOWN, UNKNOWN] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod job_tests {
+    use msg_core::Diagnostic;
+
+    use super::*;
+
+    fn block(text: &str) -> Block {
+        let bytes = text.as_bytes().to_vec();
+        Block { first_line: 7, read: bytes.len() as u64, bytes, too_long: false }
+    }
+
+    #[test]
+    fn a_panic_costs_its_own_line_and_no_other() {
+        let answer = |_: u64, line: &[u8]| {
+            assert_ne!(line, b"boom", "this line panics");
+            Ok(Answer::new(line.to_vec(), Status::Clean))
+        };
+        let job = Job { name: "", limit: 100, form: Form::Json, head: &|it| it, answer };
+        let lines = answer_block(block("a\nboom\nb"), true, &job);
+        let text = String::from_utf8(lines.answers).expect("because answers are JSON");
+        let answers: Vec<_> = text.lines().collect();
+        assert_eq!((answers[0], answers[2], answers.len()), ("a", "b", 3));
+        assert!(
+            answers[1].contains("document::panic") && answers[1].contains("\"line\":8"),
+            "{text}"
+        );
+        assert_eq!((lines.counts.lines, lines.counts.failed), (3, 1));
+        assert_eq!(lines.report, b"{\"edits\":[]}\n".repeat(3));
+    }
+
+    #[test]
+    fn people_are_shown_the_lines_that_say_something() {
+        let answer = |number: u64, line: &[u8]| match line {
+            b"bad" => Err(Diagnostic::error("message::bad-json".into(), "no JSON").into()),
+            b"odd" => Ok(Answer::new(format!("{number} is odd\n").into_bytes(), Status::Problems)),
+            _ => Ok(Answer::new(Vec::new(), Status::Clean)),
+        };
+        let job = Job {
+            name: "a.jsonl",
+            limit: 100,
+            form: Form::Text { color: false },
+            head: &|it| it,
+            answer,
+        };
+        let lines = answer_block(block("fine\n\nodd\nbad\n"), false, &job);
+        let text = String::from_utf8(lines.answers).expect("because answers are text");
+        let bad = "error[message::bad-json]: no JSON\n --> a.jsonl:10\n\n";
+        assert_eq!(text, format!("9 is odd\n{bad}"));
+        assert_eq!((lines.counts.lines, lines.counts.problems, lines.counts.failed), (3, 1, 1));
+    }
+
+    #[test]
+    fn lines_end_at_line_feeds_only() {
+        let all = |text: &'static str| {
+            let owned = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+            lines(text.as_bytes()).map(|it| (owned(it.0), owned(it.1))).collect::<Vec<_>>()
+        };
+        let pairs = |of: &[(&str, &str)]| {
+            of.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect::<Vec<_>>()
+        };
+        assert_eq!(all("a\nb\r\n\nc"), pairs(&[("a", "\n"), ("b", "\r\n"), ("", "\n"), ("c", "")]));
+        assert_eq!(all("a\n"), pairs(&[("a", "\n")]));
+        assert_eq!(all("\n"), pairs(&[("", "\n")]));
+        assert!(all("").is_empty());
+    }
+
+    #[test]
+    fn in_place_line_ends_and_blank_lines_stay() {
+        let answer = |_: u64, line: &[u8]| Ok(Answer::new(line.to_vec(), Status::Clean));
+        let job = Job { name: "", limit: 100, form: Form::InPlace, head: &|it| it, answer };
+        for text in ["a\r\nb\r\n", "a\n\n \r\nb", "a\n", "\n", "a\r"] {
+            let lines = answer_block(block(text), false, &job);
+            assert_eq!(lines.answers, text.as_bytes(), "{text:?}");
         }
     }
 }

@@ -14,27 +14,18 @@
     reason = "the program is where files, clocks, threads and the terminal are"
 )]
 
-mod chain_args;
-mod cli;
-mod codes;
 mod commands;
 mod context;
 mod documents;
 mod endpoint;
 mod exit;
 mod explain;
-mod hooks;
 mod input;
 mod jsonl;
-mod machine;
 mod options;
 mod output;
-mod parallel;
 mod render;
-mod selecting;
 mod sessions;
-mod sources;
-mod terminal;
 mod words;
 
 use std::error::Error;
@@ -49,9 +40,9 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::cli::Cli;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
+use commands::Cli;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::{Input, LimitArgs, side_file};
 use crate::output::{Output, json_line};
-use crate::sessions::usage;
+use crate::sessions::load;
 
 /// Show where the prompt cache broke, why, and what it cost
 ///
@@ -296,10 +296,10 @@ fn run_session(
     options: &LedgerOptions,
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let provider = options.provider.as_deref().unwrap_or_else(|| usage::provider(dialect));
+    let provider = options.provider.as_deref().unwrap_or_else(|| load::provider(dialect));
     let mut ledger = SessionLedger::new(provider, options.clone());
     let (mut models, mut missed) = (Vec::new(), Vec::new());
-    for it in usage::responses(dialect, &input.read_all()?) {
+    for it in load::responses(dialect, &input.read_all()?) {
         let row = ledger.push(it);
         report.note(row.missed.is_some());
         if report.json {

@@ -11,7 +11,6 @@
 mod record;
 mod reply;
 mod request;
-mod saved;
 
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
@@ -25,7 +24,6 @@ use msg_openai::Assembled;
 
 use self::reply::{Bounds, Ended};
 use self::request::Asking;
-use self::saved::Saved;
 use super::Command;
 use super::file::{Nonces, failed, failed_by, say_if_below};
 use crate::commands::chat::reply::{Show, Stop};
@@ -37,6 +35,7 @@ use crate::input::{Input, MAX_DOCUMENT};
 use crate::output::Output;
 use crate::render;
 use crate::render::Quotes;
+use record::Saved;
 
 /// The longest answer that is taken, in bytes, unless `--max-answer-bytes` says otherwise: far beyond
 /// what any model says at once.

@@ -10,19 +10,15 @@ use serde::Serialize;
 
 use self::log::{Log, LogForm};
 use super::Command;
-use crate::chain_args::{ChainArgs, RequestArgs};
 use crate::context::Context;
-use crate::documents::RowArgs;
-use crate::documents::{AnswerArgs, Form, Lines};
+use crate::documents::{AnswerArgs, Form, Lines, RowArgs};
 use crate::exit::{Failure, Status};
-use crate::input;
-use crate::input::Input;
+use crate::input::{Input, Sources};
 use crate::jsonl::Answer;
-use crate::options::Flags;
+use crate::options::{ChainArgs, Flags, RequestArgs};
 use crate::output::{Output, PrettyArgs};
 use crate::render::{self, Folding, List, Quotes, plural};
-use crate::sources::Sources;
-use crate::words;
+use crate::{input, words};
 
 /// List all problems of a conversation.
 ///

@@ -15,19 +15,15 @@ use msg_document::{
 use serde::Serialize;
 
 use super::Command;
-use crate::chain_args::unknown_profile;
 use crate::context::Context;
-use crate::documents::RowArgs;
-use crate::documents::{EditArgs, Lines, Opened};
+use crate::documents::{EditArgs, Lines, Opened, RowArgs};
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input;
 use crate::input::Input;
 use crate::jsonl::{self, Answer};
-use crate::options::Flags;
+use crate::options::{Flags, unknown_profile};
 use crate::output::{ReportArgs, end_line};
 use crate::render::Quotes;
-use crate::terminal;
-use crate::words;
+use crate::{input, render, words};
 
 /// Convert a conversation between formats; what the target cannot hold is reported.
 ///
@@ -124,7 +120,7 @@ impl SessionArgs {
     /// The options of these flags, and what is said by none: the time, and of a session that is installed a place
     /// and an id.
     fn complete(&self, mut options: msg_session::WriteOptions) -> msg_session::WriteOptions {
-        options = options.with_now(crate::machine::now());
+        options = options.with_now(crate::context::now());
         if self.install && self.session_id.is_none() {
             options.session_id = install::new_id();
         }
@@ -141,7 +137,7 @@ impl SessionArgs {
             return text;
         }
         let text = String::from_utf8_lossy(&text);
-        let (text, count) = if is_json { terminal::json(&text) } else { terminal::text(&text) };
+        let (text, count) = if is_json { render::json(&text) } else { render::text(&text) };
         cx.summary(|| format!("{count} secrets replaced"), Status::of(count == 0));
         text.into_bytes()
     }
@@ -264,7 +260,7 @@ impl Run<'_> {
         }
         if let Some(report) = report {
             let line = jsonl::report_line(&edits, &left_behind, &remaining, rewrite.as_ref());
-            report.write(&terminal::printed(line, args.session.redact, true))?;
+            report.write(&render::printed(line, args.session.redact, true))?;
         } else {
             edits.extend(remaining);
             self.say(&input.name, &document, &edits);
@@ -302,7 +298,7 @@ impl Run<'_> {
             "turns" => Quotes::default(),
             // A quote is cut, and a piece of a secret would not be recognised.
             _ if self.args.session.redact => {
-                Quotes::of(&terminal::messages(document.messages()), edits, self.cx.folding())
+                Quotes::of(&render::messages(document.messages()), edits, self.cx.folding())
             }
             _ => Quotes::of(document.messages(), edits, self.cx.folding()).and_lines(
                 document.text(),

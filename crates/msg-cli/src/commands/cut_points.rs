@@ -10,12 +10,12 @@ use msg_document::{Document, ObjectWriter};
 use serde::Serialize;
 
 use super::Command;
-use crate::chain_args::ChainArgs;
 use crate::context::Context;
 use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status};
 use crate::input;
 use crate::jsonl::Answer;
+use crate::options::ChainArgs;
 use crate::output::PrettyArgs;
 use crate::render::{Quotes, count, plural};
 

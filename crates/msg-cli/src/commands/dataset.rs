@@ -9,13 +9,11 @@ use msg_session::{Dataset, DatasetOptions, DatasetReport, Dialect, Sample, Sampl
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::input::MAX_DOCUMENT;
+use crate::input::{MAX_DOCUMENT, Sources};
 use crate::output::{Output, json_line};
 use crate::render::{plural, safe};
 use crate::sessions::load::{is_a_session, load};
-use crate::sessions::places;
-use crate::sources::Sources;
-use crate::terminal;
+use crate::{render, sessions};
 
 /// Make training samples of agents' sessions, a line of JSON each
 ///
@@ -84,7 +82,7 @@ impl Command for Args {
         let secrets = self.write(&samples, redacts, &sources, &mut report)?;
         if let Some(path) = &self.report {
             let mut out = Output::file(path, &sources)?;
-            out.write(&terminal::printed(json_line(&report), redacts, true))?;
+            out.write(&render::printed(json_line(&report), redacts, true))?;
             out.finish()?;
         }
         if !cx.quiet {
@@ -105,13 +103,13 @@ impl Args {
         let mut res = Vec::new();
         for path in &self.sessions {
             if path.is_dir() && !is_a_session(path) {
-                let found = places::find(std::slice::from_ref(path), self.from, &mut warnings);
+                let found = sessions::find(std::slice::from_ref(path), self.from, &mut warnings);
                 res.extend(found.into_iter().map(|it| it.path));
             } else {
                 res.push(path.clone());
             }
         }
-        places::warn(cx, &warnings);
+        sessions::warn(cx, &warnings);
         res
     }
 
@@ -142,7 +140,7 @@ impl Args {
             let (mut line, losses) = sample.to_json(form);
             report.add_losses(sample, &losses);
             if redacts {
-                let (text, count) = terminal::json(&line);
+                let (text, count) = render::json(&line);
                 (line, secrets) = (text, secrets + count);
             }
             line.push('\n');

@@ -19,12 +19,11 @@ use self::mend::Doctor;
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input::MAX_DOCUMENT;
+use crate::input::{MAX_DOCUMENT, Sources};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::options::Flags;
 use crate::output::{Output, json_line};
-use crate::sources::Sources;
-use crate::terminal;
+use crate::render;
 
 /// Find what keeps an agent's session from being resumed, and mend it
 ///
@@ -126,7 +125,7 @@ impl Command for Args {
                 let done = mend::undo(path, self.from, self.force)?;
                 let text = if self.json { done.json() } else { done.text().into_bytes() };
                 let mut out = Output::stdout();
-                out.write(&terminal::printed(text, self.redact, self.json))?;
+                out.write(&render::printed(text, self.redact, self.json))?;
                 out.finish()?;
                 Ok(Status::Clean)
             });
@@ -171,7 +170,7 @@ impl Args {
             let job = |_: u64, line: &[u8]| {
                 let line = Line::read(line).ok_or_else(bad_line)?.map_err(refusal)?;
                 let mended = line.repair(from, options).map_err(refusal)?;
-                let json = terminal::printed(to_json(&mended), self.redact, true);
+                let json = render::printed(to_json(&mended), self.redact, true);
                 Ok(Answer::new(json, Status::of(mended.ok)))
             };
             jsonl::run(cx, &self.lines, input, (&mut Output::stdout(), None), &jsonl::as_it_is, job)
@@ -195,7 +194,7 @@ impl Args {
         name_session(&mut diagnosis.findings, &name);
         if let Some(report) = report {
             let line = text::report(&name, &diagnosis.findings);
-            report.write(&terminal::printed(line, self.redact, true))?;
+            report.write(&render::printed(line, self.redact, true))?;
         }
         self.print(cx, &name, &diagnosis)?;
         let fixed = self.fix && diagnosis.findings.iter().all(|it| !it.is_error() || it.done);
@@ -216,7 +215,7 @@ impl Args {
             let version = self.what.agent_version.as_deref();
             text::human(name, it, version, error, self.fix, out.has_colour(cx)).into_bytes()
         };
-        out.write(&terminal::printed(text, self.redact, self.json))?;
+        out.write(&render::printed(text, self.redact, self.json))?;
         out.finish()
     }
 }

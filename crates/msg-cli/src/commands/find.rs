@@ -11,11 +11,9 @@ use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, json_line};
-use crate::parallel;
 use crate::render::safe;
 use crate::sessions::load::load;
-use crate::sessions::places;
-use crate::terminal;
+use crate::{context, render, sessions};
 
 /// Find text in the sessions that agents left on this machine
 ///
@@ -111,8 +109,8 @@ impl Command for Args {
         cx.redact(self.redact);
         let needle = Needle::new(&self.text, self.regex)?;
         let mut warnings = Vec::new();
-        let found = places::find(&self.places, self.dialect, &mut warnings);
-        let hits = parallel::each(&found, parallel::processors(), |it| {
+        let found = sessions::find(&self.places, self.dialect, &mut warnings);
+        let hits = context::each(&found, context::processors(), |it| {
             self.hits(&needle, &it.path, it.dialect)
         });
         let mut out = Output::stdout();
@@ -120,11 +118,11 @@ impl Command for Args {
         for hit in hits.iter().flatten() {
             count += 1;
             let text = if self.json { json_line(hit) } else { human(hit).into_bytes() };
-            out.write(&terminal::printed(text, self.redact, self.json))?;
+            out.write(&render::printed(text, self.redact, self.json))?;
         }
         out.finish()?;
-        places::warn(cx, &warnings);
-        match places::are_readable(&self.places) {
+        sessions::warn(cx, &warnings);
+        match sessions::are_readable(&self.places) {
             true => Ok(Status::of(count > 0)),
             false => Ok(Status::Failed),
         }
@@ -150,7 +148,7 @@ impl Args {
                 // Before it is cut, or a piece of a secret would not be recognised.
                 let (text, at) = match self.redact {
                     true => {
-                        let text = terminal::text(&text).0;
+                        let text = render::text(&text).0;
                         let at = needle.regex.find(&text).map_or(0, |it| it.start());
                         (text, at)
                     }
@@ -159,7 +157,7 @@ impl Args {
                 res.push(Hit {
                     path: path.display().to_string(),
                     dialect: session.dialect(),
-                    id: places::id(path),
+                    id: sessions::id(path),
                     record: origin.record,
                     role: message.role.as_str().to_owned(),
                     snippet: snippet(&text, at),

@@ -24,9 +24,8 @@ use crate::commands::fit::run::Endpoint;
 use crate::context::Context;
 use crate::documents::{EditArgs, Lines, Opened, RowArgs};
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input::side_file;
+use crate::input::{Sources, side_file};
 use crate::options::{Flags, as_object};
-use crate::sources::Sources;
 use crate::words;
 
 /// Compact a conversation until it fits a budget; print it, report what was cut.

@@ -10,13 +10,10 @@ use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::{Output, json_line};
-use crate::parallel;
 use crate::render::safe;
-use crate::sessions::load::SessionFile;
-use crate::sessions::load::load;
-use crate::sessions::places::{self, Candidate};
-use crate::sessions::usage::{self, Sum, Used};
-use crate::terminal;
+use crate::sessions::load::{SessionFile, Sum, Used, load};
+use crate::sessions::{Candidate, load};
+use crate::{context, render, sessions};
 
 /// List the sessions that agents left on this machine
 ///
@@ -100,19 +97,19 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         cx.redact(self.redact);
         let mut warnings = Vec::new();
-        let found = places::find(&self.places, self.dialect, &mut warnings);
-        let names = places::codex_names();
+        let found = sessions::find(&self.places, self.dialect, &mut warnings);
+        let names = sessions::codex_names();
         let line = |it: &Candidate| self.line(&it.path, it.dialect, &names);
-        let lines = parallel::each(&found, parallel::processors(), line);
+        let lines = context::each(&found, context::processors(), line);
         let mut lines: Vec<Line> = lines.into_iter().flatten().collect();
         lines.sort_by(|a, b| (&b.time, &a.path).cmp(&(&a.time, &b.path)));
         let mut out = Output::stdout();
         for line in &lines {
             let text = if self.json { json_line(line) } else { human(line).into_bytes() };
-            out.write(&terminal::printed(text, self.redact, self.json))?;
+            out.write(&render::printed(text, self.redact, self.json))?;
             if self.with_commands && !self.json && line.ok == Some(false) {
                 let command = format!("    msg doctor --fix '{}'\n", safe(&line.path));
-                out.write(&terminal::printed(command.into_bytes(), self.redact, false))?;
+                out.write(&render::printed(command.into_bytes(), self.redact, false))?;
             }
         }
         if self.usage {
@@ -134,8 +131,8 @@ impl Command for Args {
                 false => "no session was found there\n",
             });
         }
-        places::warn(cx, &warnings);
-        Ok(if places::are_readable(&self.places) { Status::Clean } else { Status::Failed })
+        sessions::warn(cx, &warnings);
+        Ok(if sessions::are_readable(&self.places) { Status::Clean } else { Status::Failed })
     }
 }
 
@@ -152,7 +149,7 @@ impl Args {
             return None;
         }
         let mut summary = read.summary;
-        let id = places::id(path);
+        let id = sessions::id(path);
         if read.dialect == Dialect::Codex {
             // The id of a thread is the end of the file's name.
             let uuid = id.len().checked_sub(36).and_then(|it| id.get(it..));
@@ -160,10 +157,10 @@ impl Args {
             summary.title = name.or(summary.title);
         }
         if read.dialect == Dialect::Cline && summary.project.is_none() {
-            summary.project = places::project_of_cline(path);
+            summary.project = sessions::project_of_cline(path);
         }
         if let Some(title) = &mut summary.title {
-            let whole = if self.redact { terminal::text(title).0 } else { std::mem::take(title) };
+            let whole = if self.redact { render::text(title).0 } else { std::mem::take(title) };
             *title = whole.chars().take(TITLE).collect();
         }
         let (usage, responses) = match self.usage {
@@ -194,7 +191,7 @@ fn used(
 ) -> (Option<Used>, Vec<(Option<String>, Sum)>) {
     let Ok(loaded) = load(path, named, u64::MAX) else { return (None, Vec::new()) };
     let bytes = loaded.blobs.first().map_or(&[][..], |it| &it.bytes);
-    (Used::of(dialect, bytes), usage::each(dialect, bytes))
+    (Used::of(dialect, bytes), load::each(dialect, bytes))
 }
 
 /// What all sessions used. A response that several of them record counts once (SE-40).

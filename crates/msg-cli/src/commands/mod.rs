@@ -17,6 +17,16 @@
 //! hands it to `jsonl::run`; for a single document it calls the same function and prints the answer
 //! or, without `--json`, text for people. Data goes to an `Output`, everything else to
 //! `Context::note`; exit codes are `exit::Status`.
+//!
+//! The command line as a whole: the global options and the tree of commands.
+//! What the commands share is `context`.
+
+use clap::Parser;
+
+use crate::context::{Context, GlobalArgs};
+use crate::exit::{Failure, Status};
+use crate::output::Output;
+use crate::{explain, words};
 
 mod ast;
 mod cache;
@@ -39,9 +49,6 @@ mod tools;
 mod transcript;
 mod trim;
 mod view;
-
-use crate::context::Context;
-use crate::exit::{Failure, Status};
 
 /// What a command does once its arguments are parsed.
 pub(crate) trait Command {
@@ -109,5 +116,119 @@ impl Commands {
             Commands::Completions(it) => it.run(cx),
             Commands::Reference(it) => it.run(cx),
         }
+    }
+}
+
+/// The help of the whole program: the commands by task, which clap cannot group by itself. A test compares it with the
+/// commands that there are.
+const HELP: &str = "\
+{about}
+
+{usage-heading} {usage}
+
+Mend:
+  check        Report every problem of a conversation, and where it is
+  repair       Mend a conversation with the smallest edits, and report each
+  doctor       Find what keeps an agent's session from being resumed, and mend it
+
+Move:
+  convert      Convert between providers, agents, frameworks and files; report every loss
+  stream       Assemble a captured provider stream into its message
+
+Shorten:
+  fit          Compact a conversation until it fits a token budget
+  trim         Keep the last or first messages that fit, without summaries
+  filter       Keep the messages of a role, a name, a tool or a range
+  cut-points   List the places where a conversation may be cut
+
+Look:
+  view         Write a conversation as HTML pages
+  stats        Count messages, bytes and tokens; show the largest parts
+  cache        Show where the prompt cache broke, why, and what it cost
+  ast          Show a conversation as a tree of sections and pairs
+  transcript   Write a conversation as plain text or XML for a summariser
+  tools        Read thinking, text and tool calls out of model text
+  list         List the sessions that agents left on this machine
+  find         Search those sessions for text
+  dataset      Make training samples of sessions, each answer supervised once
+
+Write:
+  file         Read, check, format and append to Markdown message files
+  chat         Ask a model from a message file and append its answer
+
+Reference:
+  profiles     Show what each provider accepts
+  schema       Print the JSON Schema of a format
+  completions  Print completions for a shell
+  help         Print this help, or the help of a command
+
+Options:
+{options}
+
+Examples:
+  msg check session.json             what is wrong with it
+  msg repair session.json -o b.json  mend it, and list the edits
+  msg --explain chain::missing-tool-result
+
+Exit status: 0 nothing wrong, 1 errors found in the conversation, 2 not done, 130 chat interrupted.
+`msg COMMAND --help` explains a command.
+";
+
+/// Check, repair, convert, fit and read LLM conversations.
+#[derive(Debug, Parser)]
+#[command(
+    name = "msg",
+    bin_name = "msg",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    help_template = HELP
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    /// Say what a diagnostic means, with an example before and after.
+    #[arg(long, value_name = "CODE", value_parser = words::code(), hide_possible_values = true)]
+    explain: Option<String>,
+    #[command(subcommand)]
+    command: Option<Commands>,
+}
+
+impl Cli {
+    /// Does what was asked.
+    pub(crate) fn run(self, cx: &Context) -> Result<Status, Failure> {
+        match (self.explain, self.command) {
+            (None, Some(command)) => command.run(cx),
+            (Some(code), None) => {
+                let mut out = Output::stdout();
+                out.write(explain::explain(&code)?.as_bytes())?;
+                out.finish().map(|()| Status::Clean)
+            }
+            (Some(_), Some(_)) => Err(Failure::Usage("--explain takes no command".to_owned())),
+            (None, None) => Err(Failure::Usage("no command: `msg --help` lists them".to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{Cli, HELP};
+
+    #[test]
+    fn the_help_lists_each_command_once() {
+        let mut listed: Vec<&str> = HELP
+            .lines()
+            .filter(|it| it.starts_with("  ") && !it.starts_with("  msg "))
+            .filter_map(|it| it.split_whitespace().next())
+            .collect();
+        let mut command = Cli::command();
+        command.build();
+        let visible = command.get_subcommands().filter(|it| !it.is_hide_set());
+        let mut there: Vec<&str> = visible.map(clap::Command::get_name).collect();
+        listed.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(listed, there);
     }
 }

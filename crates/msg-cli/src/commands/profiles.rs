@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
 use super::Command;
-use crate::chain_args::unknown_profile;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
+use crate::options::unknown_profile;
 use crate::output::{Output, json_line};
 
 /// Show what each provider accepts.

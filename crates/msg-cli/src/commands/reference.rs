@@ -9,7 +9,7 @@ use clap::{Arg, Command as Clap, CommandFactory};
 use clap_complete::Shell;
 
 use super::Command;
-use crate::cli::Cli;
+use crate::commands::Cli;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
 use crate::output::Output;

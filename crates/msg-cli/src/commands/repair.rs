@@ -8,14 +8,12 @@ use msg_document::{
 };
 
 use super::Command;
-use crate::chain_args::{ChainArgs, RepairArgs, RequestArgs};
 use crate::context::Context;
-use crate::documents::RowArgs;
-use crate::documents::{EditArgs, Lines, Opened};
+use crate::documents::{EditArgs, Lines, Opened, RowArgs};
 use crate::exit::{Failure, Status};
 use crate::input;
 use crate::jsonl::{self, Answer};
-use crate::options::Flags;
+use crate::options::{ChainArgs, Flags, RepairArgs, RequestArgs};
 use crate::output::ReportArgs;
 use crate::render::{Quotes, plural};
 

@@ -14,11 +14,10 @@ use msg_document::{
 use super::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, LimitArgs};
+use crate::input::{Input, LimitArgs, Sources};
 use crate::jsonl::{self, Answer, LineArgs};
 use crate::output::{Output, OutputArgs, PrettyArgs, end_line};
 use crate::render::Quotes;
-use crate::sources::Sources;
 
 /// Assemble captured provider streams into their messages.
 ///

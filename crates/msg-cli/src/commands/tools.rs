@@ -16,11 +16,10 @@ use serde_json::value::RawValue;
 use crate::commands::Command;
 use crate::context::Context;
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input::{LimitArgs, side_file};
+use crate::input::{LimitArgs, Sources, side_file};
 use crate::jsonl::{Answer, LineArgs};
 use crate::options::Flags;
 use crate::output::{OutputArgs, PrettyArgs};
-use crate::sources::Sources;
 use crate::{jsonl, render};
 
 /// Read model text: thinking, text and tool calls

@@ -7,28 +7,39 @@
 //! ```
 //!
 //! The contents of a page, and what it looks like, are `msg-view`'s.
+//!
+//! Where pages go: standard output, a file and its neighbours, a folder, or a temporary folder for a browser.
+//!
+//! What a session recorded of the messages that a page shows: times, models, usage and cost.
+//!
+//! ```text
+//! record 3  user       09:00:00                    message 1   09:00:00
+//! record 4  assistant  09:00:12, usage of the call message 2   09:00:12, 12 s, read 12,000 …
+//! ```
+//!
+//! Usage and prices are those of `msg stats` and `msg cache`.
 
-mod place;
-mod recorded;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    process::{self, Stdio},
+};
 
-use std::path::PathBuf;
+use msg_cache::{LedgerOptions, SessionLedger};
+use msg_core::{Diagnostic, Role, rfc3339};
+use msg_document::{CheckOptions, Counter, Format};
+use msg_session::{Blob, Dialect, Session, SessionOptions, View};
+use msg_view::{Pages, Recorded, TokenPrice, ViewOptions};
+use serde::Deserialize;
 
-use msg_core::Diagnostic;
-use msg_document::{CheckOptions, Counter};
-use msg_view::{Pages, TokenPrice, ViewOptions};
-
-use self::place::Place;
-use self::recorded::Known;
 use super::Command;
-use crate::chain_args::ChainArgs;
-use crate::context::Context;
+use crate::context::{Context, is_folder};
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input;
-use crate::input::{Input, InputArgs};
-use crate::render;
-use crate::sources::Sources;
-use crate::terminal;
-use crate::words;
+use crate::input::{Input, InputArgs, Sources};
+use crate::options::ChainArgs;
+use crate::output::Output;
+use crate::sessions::load::{provider, responses};
+use crate::{input, render, words};
 
 /// So many messages are on a page, unless --page-size says otherwise.
 const PAGE: usize = 500;
@@ -106,25 +117,25 @@ impl Args {
         )?;
         let path = place.of(&input)?;
         let bytes = input.read_all()?;
-        let mut known = recorded::read(&bytes, &input.name);
+        let mut known = read(&bytes, &input.name);
         let mut document = input::read(cx, bytes, &input.name, &self.input)?;
         input::say_unread(cx, &document, &input.name);
         if self.redact {
-            document.put_messages(terminal::messages(document.messages()));
+            document.put_messages(render::messages(document.messages()));
             known.iter_mut().for_each(Known::redact);
         }
         let rules = CheckOptions { profile, ..CheckOptions::default() };
         let found = document.check_chain(&rules.with_chain(self.chain.check_options()));
         let messages = document.into_messages();
         let status = Status::of(!found.iter().any(Diagnostic::is_error));
-        let name = if self.redact { terminal::text(&input.name).0 } else { input.name.clone() };
-        let options = place::named(self.options(), path.as_deref()).with_title(name);
+        let name = if self.redact { render::text(&input.name).0 } else { input.name.clone() };
+        let options = named(self.options(), path.as_deref()).with_title(name);
         let mut pages = Pages::new(&messages, &found, &options);
         if let Some(known) = known.filter(|it| it.messages.len() == messages.len()) {
             pages = pages.with_recorded(known.messages, known.whole);
         }
         for number in 0..pages.count() {
-            let path = path.as_deref().map(|it| place::page(it, &pages, number));
+            let path = path.as_deref().map(|it| page(it, &pages, number));
             let mut out = place.open(path.as_deref(), sources)?;
             pages.write(number, |it| out.write(it.as_bytes()))?;
             out.finish()?;
@@ -134,7 +145,7 @@ impl Args {
             status,
         );
         match path.filter(|_| self.browser) {
-            Some(path) => place::open(&path).map(|()| status),
+            Some(path) => open(&path).map(|()| status),
             None => Ok(status),
         }
     }
@@ -152,4 +163,208 @@ impl Args {
     fn is_file(&self) -> bool {
         self.output.is_some() || self.browser
     }
+}
+
+/// Where pages go.
+enum Place {
+    Stdout,
+    /// The first page; further ones are beside it.
+    File(PathBuf),
+    /// A page for each input, under its name.
+    Folder(PathBuf),
+}
+
+impl Place {
+    /// Where `output` says, or where a browser finds them. Fails for several inputs without a folder.
+    fn new(output: Option<&Path>, browser: bool, sources: &Sources) -> Result<Self, Failure> {
+        match output.filter(|it| it.as_os_str() != "-") {
+            Some(path) if !sources.is_one() || is_folder(path) => {
+                Ok(Place::Folder(path.to_owned()))
+            }
+            Some(path) => Ok(Place::File(path.to_owned())),
+            None if browser => Ok(Place::Folder(temporary()?)),
+            None if sources.is_one() => Ok(Place::Stdout),
+            None => {
+                Err(Failure::Usage("several inputs need -o FOLDER: a page for each".to_owned()))
+            }
+        }
+    }
+
+    /// Whether there may be several pages.
+    fn is_file(&self) -> bool {
+        !matches!(self, Place::Stdout)
+    }
+
+    /// The first page of an input, if it is a file.
+    fn of(&self, input: &Input) -> Result<Option<PathBuf>, Failure> {
+        let folder = match self {
+            Place::Stdout => return Ok(None),
+            Place::File(path) => return Ok(Some(path.clone())),
+            Place::Folder(folder) => folder,
+        };
+        std::fs::create_dir_all(folder).map_err(|it| Failure::write_file(folder, it))?;
+        let name = input.path.as_deref().and_then(Path::file_stem);
+        let name = name.map_or_else(|| "page".into(), |it| it.to_string_lossy());
+        Ok(Some(folder.join(format!("{name}.html"))))
+    }
+
+    /// Opens a page.
+    fn open(&self, path: Option<&Path>, sources: &Sources) -> Result<Output, Failure> {
+        path.map_or_else(|| Ok(Output::stdout()), |it| Output::file(it, sources))
+    }
+}
+
+/// The options of pages of which the first is this file.
+fn named(options: ViewOptions, path: Option<&Path>) -> ViewOptions {
+    match path.and_then(Path::file_name) {
+        Some(name) => options.with_file(name.to_string_lossy()),
+        None => options,
+    }
+}
+
+/// The file of a page: the first, or one beside it.
+fn page(first: &Path, pages: &Pages<'_>, number: usize) -> PathBuf {
+    match number {
+        0 => first.to_owned(),
+        number => first.with_file_name(pages.file_name(number)),
+    }
+}
+
+/// A folder that stays: a browser opens the page after this program has ended.
+fn temporary() -> Result<PathBuf, Failure> {
+    let folder = tempfile::Builder::new().prefix("msg-view-").tempdir();
+    folder.map(tempfile::TempDir::keep).map_err(|it| Failure::write("a temporary folder", it))
+}
+
+// A page, opened in the browser of whoever asks.
+
+/// Opens the file: with `$BROWSER`, else with what the system opens pages with. Says where the page is if
+/// that cannot be done.
+fn open(page: &Path) -> Result<(), Failure> {
+    let mut command = command();
+    let status = command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).status();
+    let why = match status {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    let program = command.get_program().display();
+    Err(Failure::Refused(format!(
+        "no browser opened ({program}: {why}): set BROWSER, or open {} yourself",
+        page.display()
+    )))
+}
+
+fn command() -> process::Command {
+    if let Some(program) = std::env::var_os("BROWSER").filter(|it| !it.is_empty()) {
+        return process::Command::new(program);
+    }
+    if cfg!(target_os = "macos") {
+        return process::Command::new("open");
+    }
+    if cfg!(windows) {
+        return process::Command::new("explorer");
+    }
+    process::Command::new("xdg-open")
+}
+
+/// What was recorded of each message, and of all responses together.
+struct Known {
+    messages: Vec<Recorded>,
+    whole: Recorded,
+}
+
+impl Known {
+    /// Without secrets in the names of models.
+    fn redact(&mut self) {
+        for it in self.messages.iter_mut().chain([&mut self.whole]) {
+            it.model = it.model.take().map(|it| render::text(&it).0);
+        }
+    }
+}
+
+/// What a session of JSON lines or of one document recorded; none of what is not a session, or cannot be read.
+fn read(bytes: &[u8], name: &str) -> Option<Known> {
+    let format = Format::recognise(bytes, name).ok().filter(|it| it.is_session())?;
+    let dialect: Dialect = format.name().parse().ok()?;
+    let session = Session::new(dialect, vec![Blob::new(name, bytes)]);
+    let view = session.read(&SessionOptions::default()).ok()?;
+    let mut messages = timed(&view, bytes);
+    let places = places(&view);
+    let mut whole = Recorded::default();
+    let mut ledger = SessionLedger::new(provider(dialect), LedgerOptions::default());
+    for response in responses(dialect, bytes) {
+        let (record, time) = (response.record, response.time.clone());
+        let is_main = response.chain.is_empty();
+        let row = ledger.push(response);
+        let used = Recorded {
+            model: row.model,
+            responses: 1,
+            read: row.usage.read,
+            written: row.usage.written(),
+            new: row.usage.input,
+            output: row.usage.output,
+            cost: row.cost,
+            ..Recorded::default()
+        };
+        whole.add(&used);
+        let place = places.get(&record).copied().or_else(|| {
+            // Some agents count after the answer, in a record of its own.
+            let counts_later = is_main && dialect != Dialect::ClaudeCode;
+            counts_later.then(|| answer_before(&view, record)).flatten()
+        });
+        if let Some(message) = place.and_then(|it| messages.get_mut(it)) {
+            message.add(&used);
+            message.time = message.time.take().or(time.filter(|it| rfc3339(it).is_some()));
+        }
+    }
+    whole.seconds = messages.iter().filter_map(|it| it.seconds).reduce(|one, it| one + it);
+    Some(Known { messages, whole })
+}
+
+/// The message of each record, from 1.
+fn places(view: &View) -> HashMap<u64, usize> {
+    let of_message = |(at, origins): (usize, &Vec<msg_session::PartOrigin>)| {
+        origins.iter().map(move |it| (u64::from(it.record) + 1, at)).collect::<Vec<_>>()
+    };
+    view.origins.iter().enumerate().flat_map(of_message).collect()
+}
+
+/// The last answer of the model that began before a record.
+fn answer_before(view: &View, record: u64) -> Option<usize> {
+    let began = |it: &Vec<msg_session::PartOrigin>| {
+        it.first().is_some_and(|it| u64::from(it.record) + 1 < record)
+    };
+    (0..view.messages.len()).rev().find(|it| {
+        view.messages[*it].role == Role::Assistant && view.origins.get(*it).is_some_and(began)
+    })
+}
+
+/// Each message with the time of its first record, and the seconds since the message before.
+fn timed(view: &View, bytes: &[u8]) -> Vec<Recorded> {
+    #[derive(Deserialize)]
+    struct Line {
+        timestamp: Option<serde_json::Value>,
+    }
+    let time = |line: &[u8]| {
+        let time = serde_json::from_slice::<Line>(line).ok()?.timestamp?;
+        time.as_str().map(str::to_owned)
+    };
+    let times: Vec<Option<String>> = bytes.split(|it| *it == b'\n').map(time).collect();
+    let mut before: Option<f64> = None;
+    let mut res = Vec::with_capacity(view.messages.len());
+    for at in 0..view.messages.len() {
+        let record = view.origins.get(at).and_then(|it| it.first()).map(|it| it.record as usize);
+        let time = record.and_then(|it| times.get(it).cloned().flatten());
+        let now = time.as_deref().and_then(rfc3339);
+        let time = time.filter(|_| now.is_some());
+        // How long the user took is nothing that the conversation took.
+        let message = &view.messages[at];
+        let is_answer = message.role != Role::User || message.tool_results().next().is_some();
+        let since = now.zip(before).map(|(now, before)| (now - before).max(0.0));
+        let seconds = since.filter(|_| is_answer);
+        before = now.or(before);
+        res.push(Recorded { time, seconds, ..Recorded::default() });
+    }
+    res
 }

@@ -7,13 +7,14 @@
 //!
 //! What the examples say is what the program says: a test runs each of them, and `UPDATE_EXPECT=1` rewrites
 //! them. Codes without an example are explained in words.
+//!
+//! What the diagnostic codes of the program itself mean; those of conversations are the libraries'.
 
 use std::fmt::Write as _;
 
-use msg_core::CodeInfo;
+use msg_core::{CodeInfo, codes};
 use serde::Deserialize;
 
-use crate::codes;
 use crate::exit::Failure;
 use crate::words::did_you_mean;
 
@@ -92,7 +93,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
         msg_cache::CODES,
         msg_session::CODES,
         msg_document::CODES,
-        codes::CODES,
+        CODES,
     ];
     crates.into_iter().flatten()
 }
@@ -129,3 +130,11 @@ fn indented(text: &str) -> String {
     let line = |it: &str| if it.is_empty() { "\n".to_owned() } else { format!("    {it}\n") };
     text.trim_end_matches('\n').split('\n').map(line).collect()
 }
+
+/// The codes of input that no library gets to see.
+pub(crate) const CODES: &[CodeInfo] = codes! {
+    error "cli::bad-line" "" "a line is not the JSON that the command expects";
+    error "cli::not-done" "" "an input could not be read or answered, or an output could not be written";
+    error "cli::bad-ops" "" "the operations of a line are not operations of the command";
+    error "cli::bad-option" "" "an unknown option, or an invalid value";
+};

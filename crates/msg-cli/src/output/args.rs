@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use msg_document::Format;
 
 use super::{Finished, Output, Shared};
-use crate::context::Context;
+use crate::context::{Context, is_folder};
 use crate::exit::{Failure, Status, refuse_if};
-use crate::input::Input;
-use crate::machine::is_folder;
+use crate::input::{Input, Sources};
 use crate::render::safe;
-use crate::sources::Sources;
 
 // No doc comments on the flattened structs: clap would show them as the text of the command.
 #[derive(Debug, Clone, clap::Args)]

@@ -23,15 +23,12 @@ use msg_file::store;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::context::{Context, Place};
+use crate::context::{Context, Place, folder};
 use crate::exit::Failure;
-use crate::input::Input;
-use crate::machine::folder;
-use crate::sessions::places::Stamp;
-use crate::sessions::put_back;
+use crate::input::{Input, Sources};
 use crate::sessions::put_back::{back_up_file, held, keep_owner, persist, sync};
-use crate::sources::Sources;
-use crate::{exit, terminal};
+use crate::sessions::{Stamp, put_back};
+use crate::{exit, render};
 
 pub(crate) use self::args::{DocumentArgs, OutputArgs, PrettyArgs, ReportArgs, expect_two_files};
 
@@ -191,7 +188,7 @@ impl Output {
     fn show(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.is_terminal() {
             let text = String::from_utf8_lossy(bytes);
-            return self.put(terminal::visible(&text).as_bytes());
+            return self.put(render::visible(&text).as_bytes());
         }
         self.put(bytes)
     }
@@ -199,7 +196,7 @@ impl Output {
     /// Writes text for people, in our colours.
     pub(crate) fn write_coloured(&mut self, text: &str) -> Result<(), Failure> {
         if self.is_terminal() {
-            let text = terminal::visible_but_colours(text);
+            let text = render::visible_but_colours(text);
             return self.put(text.as_bytes()).map_err(|source| Failure::write(&self.name, source));
         }
         self.put(text.as_bytes()).map_err(|source| Failure::write(&self.name, source))

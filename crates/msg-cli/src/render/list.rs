@@ -16,9 +16,7 @@ use anstyle::{AnsiColor, Style};
 use msg_core::{Code, Diagnostic, Severity};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::Quote;
-use crate::render::Quotes;
-use crate::terminal::name as safe;
+use crate::render::{Quote, Quotes, safe};
 
 /// How many places of folded diagnostics are named.
 const NAMED_PLACES: usize = 5;
@@ -155,7 +153,7 @@ pub(crate) fn shown(list: &[Diagnostic], folding: Folding) -> impl Iterator<Item
 }
 
 /// What is the same in diagnostics that are alike.
-pub(super) fn likeness(it: &Diagnostic) -> (&Code, Severity, bool) {
+fn likeness(it: &Diagnostic) -> (&Code, Severity, bool) {
     (&it.code, it.severity, it.fix.is_some())
 }
 
@@ -235,7 +233,7 @@ impl Palette {
         self.paint(Style::new().bold(), text)
     }
 
-    pub(super) fn margin(&self, text: &str) -> String {
+    fn margin(&self, text: &str) -> String {
         self.paint(AnsiColor::BrightBlue.on_default().bold(), text)
     }
 
@@ -298,7 +296,7 @@ pub(super) fn show(
 }
 
 /// Whether a finding counts turns and not the messages that they become.
-pub(super) fn is_of_a_turn(it: &Diagnostic) -> bool {
+fn is_of_a_turn(it: &Diagnostic) -> bool {
     it.code.as_str().starts_with("turn::")
 }
 

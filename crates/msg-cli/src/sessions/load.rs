@@ -1,18 +1,25 @@
 //! From what somebody names to the blobs of a session: a file, a folder, an id, or `latest` (SE-90).
+//!
+//! What a session recorded of its responses, for `msg cache` and `msg stats` (SE-160). One ledger, so that both agree.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
 
+use msg_cache::{CacheUsage, LedgerOptions, LedgerTotals, Response, SessionLedger};
 use msg_document::Format;
-use msg_session::{Blob, Dialect, Error, LargeSession, ReadAt, Session};
+use msg_session::{Blob, Dialect, Error, LargeSession, ReadAt, Session, recorded_responses};
+use serde::Serialize;
 
-use super::places;
-use super::places::Found;
+use super::{Found, is_pipe};
+use crate::context::explained;
 use crate::exit::Failure;
-use crate::hooks::step;
-use crate::machine::explained;
-use crate::sessions::places::Stamp;
+use crate::sessions;
+use crate::sessions::Stamp;
+use crate::sessions::put_back::step;
 
 /// A session that has been read.
 pub(crate) struct Loaded {
@@ -46,7 +53,7 @@ pub(crate) fn load(name: &Path, from: Option<Dialect>, max_bytes: u64) -> Result
     if name.as_os_str() == "-" {
         return piped("<stdin>", io::stdin().lock(), max_bytes);
     }
-    if places::is_pipe(name) {
+    if is_pipe(name) {
         let called = name.display().to_string();
         let opened = File::open(name).map_err(|it| Failure::read(&called, it))?;
         return piped(&called, opened, max_bytes);
@@ -61,25 +68,25 @@ pub(crate) fn load(name: &Path, from: Option<Dialect>, max_bytes: u64) -> Result
 /// The store and id that `STORE#ID` names, or a store that has but one session.
 fn in_a_store(path: &Path) -> Result<Option<(PathBuf, String)>, Failure> {
     if path.is_file() {
-        if !places::is_store(path) {
+        if !sessions::is_store(path) {
             return Ok(None);
         }
         let name = path.display();
         let refuse = |it: String| Failure::Refused(format!("{name}: {it}"));
-        return match &*places::sessions(path).map_err(refuse)?.1 {
+        return match &*sessions::sessions(path).map_err(refuse)?.1 {
             [id] => Ok(Some((path.to_owned(), id.clone()))),
             ids => Err(refuse(format!("it holds {} sessions: name one as {name}#ID", ids.len()))),
         };
     }
     let named = path.to_str().and_then(|it| it.rsplit_once('#'));
     let named = named.map(|(store, id)| (PathBuf::from(store), id.to_owned()));
-    Ok(named.filter(|it| it.0.is_file() && places::is_store(&it.0)))
+    Ok(named.filter(|it| it.0.is_file() && sessions::is_store(&it.0)))
 }
 
 fn stored(store: &Path, id: &str) -> Result<Loaded, Failure> {
     let name = format!("{}#{id}", store.display());
     let (dialect, blobs) =
-        places::blobs(store, id).map_err(|it| Failure::Refused(format!("{name}: {it}")))?;
+        sessions::blobs(store, id).map_err(|it| Failure::Refused(format!("{name}: {it}")))?;
     let (path, stamps) = (None, Vec::new());
     Ok(Loaded { name, path, blobs, dialect: Some(dialect), stamps, is_of_a_store: true })
 }
@@ -116,7 +123,7 @@ fn piped(name: &str, from: impl Read, max_bytes: u64) -> Result<Loaded, Failure>
 }
 
 /// Refuses what every command refuses: a document of a format that is not read, or of none (RG-10).
-pub(crate) fn expect_known(bytes: &[u8], name: &str) -> Result<(), Failure> {
+fn expect_known(bytes: &[u8], name: &str) -> Result<(), Failure> {
     match Format::refused(bytes, name) {
         Some(refusal) => Err(Failure::document(refusal, name, Vec::new())),
         None => Ok(()),
@@ -135,7 +142,7 @@ fn named(text: &str, from: Option<Dialect>) -> Result<Option<Found>, Failure> {
     if !latest && (text.contains(['/', '\\', '.', '#']) || text.len() < 6) {
         return Ok(None);
     }
-    let found = places::scan(dialect, &mut Vec::new());
+    let found = sessions::scan(dialect, &mut Vec::new());
     if latest {
         let res = found.into_iter().max_by_key(|it| it.changed);
         return res.map(Some).ok_or_else(|| {
@@ -143,7 +150,7 @@ fn named(text: &str, from: Option<Dialect>) -> Result<Option<Found>, Failure> {
         });
     }
     let mut found: Vec<_> =
-        found.into_iter().filter(|it| places::id(&it.path).contains(text)).collect();
+        found.into_iter().filter(|it| sessions::id(&it.path).contains(text)).collect();
     match found.len() {
         0 => Ok(None),
         1 => Ok(found.pop()),
@@ -233,7 +240,9 @@ pub(crate) fn is_a_session(folder: &Path) -> bool {
 
 /// Whether a path is one file that is a session by itself.
 pub(crate) fn is_alone(path: &Path) -> bool {
-    path.is_file() && !places::is_store(path) && session_files(path).is_ok_and(|it| it.1.len() == 1)
+    path.is_file()
+        && !sessions::is_store(path)
+        && session_files(path).is_ok_and(|it| it.1.len() == 1)
 }
 
 /// The files that belong to a file: the messages and parts of an opencode session.
@@ -364,7 +373,7 @@ pub(crate) struct SessionFile {
 impl SessionFile {
     /// Opens the session that `name` names, if it is one file.
     pub(crate) fn open(name: &Path, from: Option<Dialect>) -> Result<Option<Self>, Failure> {
-        if name.as_os_str() == "-" || places::is_pipe(name) {
+        if name.as_os_str() == "-" || is_pipe(name) {
             return Ok(None);
         }
         let (path, found) = locate(name, from)?;
@@ -395,5 +404,128 @@ impl SessionFile {
             Err(Error::NotLines { .. } | Error::UnknownDialect) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// The recorded responses of a session's bytes, in order.
+pub(crate) fn responses(dialect: Dialect, bytes: &[u8]) -> impl Iterator<Item = Response> {
+    recorded_responses(dialect, bytes).into_iter().map(|it| Response {
+        record: it.record,
+        chain: it.chain,
+        time: it.time,
+        model: it.model,
+        version: it.version,
+        usage: CacheUsage::read(it.usage.as_bytes()).unwrap_or_default(),
+        cost: it.cost.and_then(|it| it.parse().ok()).filter(|it| *it >= 0.0),
+        after_compaction: it.after_compaction,
+        after_question: it.after_question,
+        thinks: it.thinks,
+        sums_passes: it.has_server_tools || it.sums_calls,
+    })
+}
+
+/// The ids of the recorded responses, in the same order.
+pub(crate) fn ids(dialect: Dialect, bytes: &[u8]) -> Vec<Option<String>> {
+    recorded_responses(dialect, bytes).into_iter().map(|it| it.id).collect()
+}
+
+/// The provider whose caching rules apply to what an agent asked.
+pub(crate) fn provider(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::ClaudeCode | Dialect::ClaudeStream => "anthropic",
+        Dialect::GeminiCli => "gemini",
+        // By model; those of OpenAI where nothing else is known.
+        _ => "openai",
+    }
+}
+
+/// What a session used: in all, by model and by day.
+#[derive(Debug, Serialize)]
+pub(crate) struct Used {
+    pub(crate) responses: u64,
+    pub(crate) cost: f64,
+    /// Responses that neither state a cost nor have a model with a price.
+    pub(crate) unpriced: u64,
+    pub(crate) models: BTreeMap<String, Sum>,
+    /// By day in UTC, as the times were written; without those that have none.
+    pub(crate) days: BTreeMap<String, Sum>,
+}
+
+/// Tokens and dollars of some responses. The first three sum to their prompts.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Sum {
+    pub(crate) responses: u64,
+    pub(crate) input: u64,
+    pub(crate) cache_read: u64,
+    pub(crate) cache_write: u64,
+    pub(crate) output: u64,
+    pub(crate) cost: f64,
+    /// How many of the responses the cost lacks, as [`Used::unpriced`] counts them.
+    #[serde(skip)]
+    pub(crate) unpriced: u64,
+}
+
+impl Sum {
+    fn add(&mut self, usage: &CacheUsage, cost: Option<f64>) {
+        self.responses += 1;
+        self.input = self.input.saturating_add(usage.input);
+        self.cache_read = self.cache_read.saturating_add(usage.read);
+        self.cache_write = self.cache_write.saturating_add(usage.written());
+        self.output = self.output.saturating_add(usage.output);
+        // Whole picodollars, as the ledger sums.
+        self.cost = ((self.cost + cost.unwrap_or(0.0)) * 1e12).round() / 1e12;
+        self.unpriced += u64::from(cost.is_none());
+    }
+}
+
+impl std::ops::AddAssign<&Sum> for Sum {
+    fn add_assign(&mut self, other: &Sum) {
+        self.responses += other.responses;
+        self.input = self.input.saturating_add(other.input);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.output = self.output.saturating_add(other.output);
+        self.cost = ((self.cost + other.cost) * 1e12).round() / 1e12;
+        self.unpriced += other.unpriced;
+    }
+}
+
+/// What each recorded response of a session used, with its id.
+pub(crate) fn each(dialect: Dialect, bytes: &[u8]) -> Vec<(Option<String>, Sum)> {
+    let mut ledger = SessionLedger::new(provider(dialect), LedgerOptions::default());
+    let used = |response: Response| {
+        let row = ledger.push(response);
+        let mut sum = Sum::default();
+        sum.add(&row.usage, row.cost);
+        sum
+    };
+    let sums: Vec<_> = responses(dialect, bytes).map(used).collect();
+    ids(dialect, bytes).into_iter().zip(sums).collect()
+}
+
+impl Used {
+    /// All models together.
+    pub(crate) fn total(&self) -> Sum {
+        let mut res = Sum::default();
+        self.models.values().for_each(|it| res += it);
+        res
+    }
+
+    /// Of a session's bytes; none if it recorded no usage.
+    pub(crate) fn of(dialect: Dialect, bytes: &[u8]) -> Option<Self> {
+        let mut ledger = SessionLedger::new(provider(dialect), LedgerOptions::default());
+        let (mut models, mut days) = (BTreeMap::new(), BTreeMap::new());
+        for response in responses(dialect, bytes) {
+            let day = response.time.as_deref().and_then(|it| it.get(..10)).map(str::to_owned);
+            let row = ledger.push(response);
+            let model = row.model.unwrap_or_else(|| "unknown".to_owned());
+            let add = |to: &mut BTreeMap<String, Sum>, key: String| {
+                to.entry(key).or_default().add(&row.usage, row.cost);
+            };
+            add(&mut models, model);
+            day.into_iter().for_each(|it| add(&mut days, it));
+        }
+        let LedgerTotals { requests, cost, unpriced, .. } = ledger.totals();
+        (requests > 0).then_some(Self { responses: requests, cost, unpriced, models, days })
     }
 }

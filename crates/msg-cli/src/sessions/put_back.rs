@@ -1,21 +1,30 @@
 //! Putting a mended session in the place of the old one (SE-92): a synced backup first, then each file
 //! replaced as a whole. A file in use (open for writing, locked, or changed a moment ago) is left alone. A crash at any step leaves the old file or the new one.
+//!
+//! The steps of writing a session (SE-92), at each of which a test can stop the program or let an agent
+//! write. Without the feature `test-hooks` a step is nothing.
+//!
+//! ```text
+//! MSG_TEST_STOP_AT=3            the third step ends the process, as a kill does: nothing is tidied up
+//! MSG_TEST_GROW_AT=1:s.jsonl    at the first step a byte is appended to s.jsonl
+//! ```
 
-use std::collections::{HashMap, HashSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, SystemTime};
+use std::{
+    collections::{HashMap, HashSet},
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, SystemTime},
+};
 
 use msg_file::store;
 use msg_session::Blob;
 use tempfile::{Builder, NamedTempFile};
 
 use super::load::Loaded;
-use crate::hooks::step;
-use crate::machine::folder;
-use crate::sessions::places::Stamp;
+use crate::context::folder;
+use crate::sessions::Stamp;
 
 /// A backup that was made.
 pub(crate) struct Backup {
@@ -383,4 +392,29 @@ fn is_written(process: &Path, fd: &str) -> bool {
     let flags = info.lines().find_map(|it| it.strip_prefix("flags:"));
     let flags = flags.and_then(|it| u32::from_str_radix(it.trim(), 8).ok());
     flags.is_none_or(|it| it & 3 != 0)
+}
+
+#[cfg(not(feature = "test-hooks"))]
+pub(crate) fn step() {}
+
+#[cfg(feature = "test-hooks")]
+pub(crate) fn step() {
+    use std::env::var;
+    use std::fs::OpenOptions;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static STEPS: AtomicUsize = AtomicUsize::new(0);
+    let step = STEPS.fetch_add(1, Ordering::SeqCst) + 1;
+    if var("MSG_TEST_STOP_AT").is_ok_and(|it| it == step.to_string()) {
+        std::process::abort();
+    }
+    let Ok(grow) = var("MSG_TEST_GROW_AT") else { return };
+    if let Some((at, path)) = grow.split_once(':')
+        && at == step.to_string()
+    {
+        let file = OpenOptions::new().append(true).open(path);
+        let grown = file.and_then(|mut it| it.write_all(b"\n"));
+        assert!(grown.is_ok(), "the file of a test can be appended to");
+    }
 }

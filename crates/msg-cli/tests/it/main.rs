@@ -10,7 +10,6 @@ mod across;
 mod chat;
 mod chat_apis;
 mod commands;
-mod dataset;
 mod doctor;
 mod explain;
 mod files;
@@ -19,7 +18,6 @@ mod lines;
 mod message_files;
 mod pages;
 mod redaction;
-mod rows;
 mod sessions;
 mod view;
 

@@ -7,14 +7,13 @@
 //!
 //! What is shown is on disk, unless the disk is too slow to wait for.
 
-use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::StreamEvent;
@@ -23,11 +22,11 @@ use msg_openai::ClientHeaders;
 use signal_hook::consts::SIGINT;
 use ureq::BodyReader;
 
-use super::saved::Saved;
+use super::record::Saved;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, Masking, Unanswered};
 use crate::exit::is_ignored;
-use crate::terminal;
+use crate::render;
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGTERM};
 
@@ -417,10 +416,10 @@ impl Show {
     }
 
     /// Says something that is not part of the answer.
-    pub(super) fn aside(&mut self, text: &str) {
+    fn aside(&mut self, text: &str) {
         self.end();
         if self.thoughts {
-            self.put(Place::Err, format!("msg: {}\n", terminal::visible(text)));
+            self.put(Place::Err, format!("msg: {}\n", render::visible(text)));
             self.flush();
         }
     }
@@ -464,13 +463,13 @@ impl Show {
     fn print(&mut self, text: &str) {
         self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
         let text =
-            if self.is_terminal { terminal::visible(text).into_owned() } else { text.to_owned() };
+            if self.is_terminal { render::visible(text).into_owned() } else { text.to_owned() };
         self.put(Place::Out, text);
     }
 
     fn think(&mut self, text: &str) {
         self.ends_line = text.ends_with('\n') || text.is_empty() && self.ends_line;
-        let text = terminal::visible(text);
+        let text = render::visible(text);
         let text = if self.dim { format!("\x1b[2m{text}\x1b[0m") } else { text.into_owned() };
         self.put(Place::Err, text);
     }

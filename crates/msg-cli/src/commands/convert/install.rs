@@ -11,10 +11,10 @@ use msg_session::{
     Blob, ContextPolicy, Dialect, Session, Signatures, WriteOptions, rehomed, write,
 };
 
+use crate::context::random;
 use crate::exit::Failure;
 use crate::input::InputArgs;
-use crate::machine::random;
-use crate::sessions::places;
+use crate::sessions;
 
 /// Writes the session to its place; gives the command that resumes it. A file that is there is never
 /// overwritten.
@@ -85,7 +85,7 @@ fn claude_code(options: &WriteOptions) -> (PathBuf, String) {
     let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
     let project: String = options.cwd.chars().map(plain).collect();
     let id = &options.session_id;
-    let root = places::or_home("CLAUDE_CONFIG_DIR", ".claude");
+    let root = sessions::or_home("CLAUDE_CONFIG_DIR", ".claude");
     let path = root.join("projects").join(project).join(format!("{id}.jsonl"));
     (path, format!("claude --resume {id}"))
 }
@@ -94,7 +94,7 @@ fn codex(options: &WriteOptions) -> (PathBuf, String) {
     let id = &options.session_id;
     let (day, time) = options.now.split_once('T').unwrap_or((&options.now, ""));
     let time = time.get(..8).unwrap_or("00-00-00").replace(':', "-");
-    let mut path = places::or_home("CODEX_HOME", ".codex").join("sessions");
+    let mut path = sessions::or_home("CODEX_HOME", ".codex").join("sessions");
     path.extend(day.split('-'));
     (path.join(format!("rollout-{day}T{time}-{id}.jsonl")), format!("codex resume {id}"))
 }
@@ -102,7 +102,7 @@ fn codex(options: &WriteOptions) -> (PathBuf, String) {
 /// The folder that Gemini CLI has for a project is named in its `projects.json`; one that is not is entered there under
 /// the project's own name.
 fn gemini_cli(options: &WriteOptions) -> (PathBuf, String) {
-    let root = places::or_home("GEMINI_CLI_HOME", "").join(".gemini");
+    let root = sessions::or_home("GEMINI_CLI_HOME", "").join(".gemini");
     let name = project_of_gemini_cli(&root, &options.cwd);
     let id = &options.session_id;
     let time = options.now.get(..16).unwrap_or("1970-01-01T00:00").replace(':', "-");
@@ -140,7 +140,7 @@ fn qwen_code(options: &WriteOptions) -> (PathBuf, String) {
     let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
     let project: String = options.cwd.chars().map(plain).collect();
     let id = &options.session_id;
-    let root = places::or_home("QWEN_HOME", ".qwen").join("projects").join(project);
+    let root = sessions::or_home("QWEN_HOME", ".qwen").join("projects").join(project);
     (root.join("chats").join(format!("{id}.jsonl")), format!("qwen --resume {id}"))
 }
 
@@ -149,19 +149,19 @@ fn pi(options: &WriteOptions) -> (PathBuf, String) {
     let project = format!("--{}--", cwd.replace(['/', '\\', ':'], "-"));
     let id = &options.session_id;
     let name = format!("{}_{id}.jsonl", options.now.replace([':', '.'], "-"));
-    let root = places::or_home("PI_CODING_AGENT_DIR", ".pi/agent");
+    let root = sessions::or_home("PI_CODING_AGENT_DIR", ".pi/agent");
     (root.join("sessions").join(project).join(name), format!("pi --session {id}"))
 }
 
 fn copilot_cli(options: &WriteOptions) -> (PathBuf, String) {
     let id = &options.session_id;
-    let root = places::or_home("COPILOT_HOME", ".copilot").join("session-state");
+    let root = sessions::or_home("COPILOT_HOME", ".copilot").join("session-state");
     (root.join(id).join("events.jsonl"), format!("copilot --resume={id}"))
 }
 
 fn cline(options: &WriteOptions) -> (PathBuf, String) {
     let id = &options.session_id;
-    let path = places::machine().cline_sessions().join(id).join(format!("{id}.messages.json"));
+    let path = sessions::machine().cline_sessions().join(id).join(format!("{id}.messages.json"));
     (path, format!("cline --id {id}"))
 }
 

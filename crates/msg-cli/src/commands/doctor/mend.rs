@@ -15,19 +15,16 @@ use tempfile::NamedTempFile;
 
 use super::Diagnosis;
 use crate::commands::doctor::text;
+use crate::context::explained;
 use crate::exit::Failure;
-use crate::hooks::step;
 use crate::input::MAX_DOCUMENT;
-use crate::machine::explained;
 use crate::output::json_line;
 use crate::render::safe;
-use crate::sessions::load::{FileSource, SessionFile};
-use crate::sessions::load::{Loaded, files_of, load, locate};
-use crate::sessions::places::Stamp;
-use crate::sessions::put_back;
+use crate::sessions::load::{FileSource, Loaded, SessionFile, files_of, load, locate};
 use crate::sessions::put_back::{
-    Backup, beside, newest_backup, put_back, put_back_file, put_backup_back,
+    Backup, beside, newest_backup, put_back, put_back_file, put_backup_back, step,
 };
+use crate::sessions::{Stamp, put_back};
 
 /// What is said when a mended session is not sound (SE-93).
 const MEND_FAILED: &str = "session::mend-failed";

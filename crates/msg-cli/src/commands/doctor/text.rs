@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::Diagnosis;
 use crate::output::json_line;
+use crate::render;
 use crate::render::{plural, safe};
-use crate::terminal;
 
 /// How many findings of one code are shown.
 const MOST: usize = 1000;
@@ -349,7 +349,7 @@ fn lines_diff(old: &[u8], new: &[u8], redact: bool, res: &mut String) {
         let _ = writeln!(res, "@@ -{} +{} @@", numbers(&from), numbers(&to));
         let clean = |it: &String| -> String {
             let is_json = it.starts_with(['{', '[']);
-            let printed = terminal::printed(it.clone().into_bytes(), redact, is_json);
+            let printed = render::printed(it.clone().into_bytes(), redact, is_json);
             String::from_utf8_lossy(&printed).into_owned()
         };
         let go: Vec<_> = old[from].iter().map(clean).collect();

@@ -16,15 +16,12 @@ use msg_file::{
 use serde::Serialize;
 
 use super::request::{Answered, FileArgs, Request, bad_line, failed, failed_by, print, refused};
-use crate::commands::file::request::Options;
-use crate::commands::file::request::ResultForm;
-use crate::commands::file::request::{CellForm, entry};
-use crate::context::Context;
+use crate::commands::file::request::{CellForm, Options, ResultForm, entry};
+use crate::context::{Context, random};
 use crate::exit;
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::Input;
 use crate::jsonl::Answer;
-use crate::machine::random;
 
 fn append(request: Request) -> Answered {
     let cells = request.cells.as_ref().ok_or_else(|| bad_line("`cells` is missing"))?;
@@ -238,7 +235,7 @@ enum Durable {
 
 impl WriteArgs {
     /// Refuses what only a file has use for, where lines come and go.
-    pub(super) fn none_given(&self) -> Result<(), Failure> {
+    fn none_given(&self) -> Result<(), Failure> {
         refuse_if(
             self.force || self.durability.is_some(),
             "--force and --durability are for a file: with --jsonl a line brings its options",
@@ -304,18 +301,14 @@ pub(super) struct Ack<'a> {
     warnings: &'a [Diagnostic],
 }
 
-pub(super) fn ack(it: &store::Appended) -> Ack<'_> {
+fn ack(it: &store::Appended) -> Ack<'_> {
     let (start, end) = (it.span.start, it.span.end);
     let mended = it.mended.map(store::CrashRepair::as_str);
     Ack { id: &it.id, start, end, mended, recovered: &it.recovered, warnings: &it.warnings }
 }
 
 /// Says what was appended: JSON, or the ids for people.
-pub(super) fn acknowledge(
-    done: &[store::Appended],
-    json: bool,
-    cx: &Context,
-) -> Result<(), Failure> {
+fn acknowledge(done: &[store::Appended], json: bool, cx: &Context) -> Result<(), Failure> {
     for it in done {
         for warning in &it.warnings {
             cx.say(&warning.to_string());

@@ -17,11 +17,10 @@ use serde_json::value::RawValue;
 
 use crate::context::Context;
 use crate::exit::{Failure, Status};
-use crate::input::{Input, LimitArgs};
+use crate::input::{Input, LimitArgs, Sources};
 use crate::jsonl;
 use crate::jsonl::{Answer, LineArgs};
 use crate::output::Output;
-use crate::sources::Sources;
 
 // No doc comment on the flattened struct: clap would show it as the text of the command.
 #[derive(Debug, Clone, clap::Args)]

@@ -18,14 +18,13 @@ use crate::context::Context;
 use crate::documents::{Lines, Opened};
 use crate::endpoint::{Api, Patience};
 use crate::exit::{Failure, Status};
-use crate::input::side_file;
+use crate::input::{Sources, side_file};
 use crate::jsonl::Answer;
 use crate::output::{Output, end_line, json_line};
 use crate::render::{Quotes, plural};
 use crate::sessions::load::load;
 use crate::sessions::put_back::put_back;
-use crate::sources::Sources;
-use crate::{endpoint, input, parallel};
+use crate::{context, endpoint, input};
 
 /// What all inputs have in common.
 pub(super) struct Run<'a> {
@@ -397,7 +396,7 @@ impl Endpoint {
 impl Summarizer for Endpoint {
     /// Asks for all of them, a limited number at once; answers in the order of the requests.
     fn answer(&self, requests: &[SummaryRequest<'_>]) -> Vec<Result<String, SummaryError>> {
-        parallel::each(requests, self.at_once, |it| self.ask(it))
+        context::each(requests, self.at_once, |it| self.ask(it))
     }
 }
 
