@@ -1,14 +1,14 @@
 //! Requests of the Messages API: the messages, `system` first among them, and every other member raw and
 //! in its place (AN-1).
 
-use msg_codec::codec::{self, Body, ListWriter, RequestForm, RequestParts};
-use msg_core::{Code, Diagnostic, Message, Origin, RawJson, Report, request::RequestHead};
+use msg_codec::codec::{self, Body, RequestForm, RequestParts};
+use msg_core::{Code, Diagnostic, Message, Origin, Report, request::RequestHead};
 
 use crate::{
     MessagesResponse, WriteOptions, head,
     read::{read_messages, read_system},
     shape::ANTHROPIC,
-    write::{Writer, written},
+    write::written,
 };
 
 /// A request for a message.
@@ -85,19 +85,5 @@ impl RequestForm for MessagesForm {
         }
         report.append(head::write(head, body));
         report
-    }
-}
-
-impl<'m> ListWriter<'m> for Writer<'_> {
-    fn system(&mut self, messages: &'m [Message], leading: usize) -> Option<Vec<u8>> {
-        Writer::system(self, messages, leading)
-    }
-
-    fn list(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
-        self.messages(messages, first, out);
-    }
-
-    fn keeps(&self, _: &RawJson) -> bool {
-        true
     }
 }

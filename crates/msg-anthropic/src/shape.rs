@@ -7,25 +7,6 @@ use msg_json::to_text;
 
 pub(crate) const ANTHROPIC: Origin = Origin::Anthropic;
 
-/// A message.
-pub(crate) mod message {
-    use super::Shape;
-
-    pub(crate) const ROLE: u8 = 1;
-    pub(crate) const CONTENT: u8 = 2;
-
-    pub(crate) const SHAPE: Shape = Shape::new(&["role", "content"]);
-
-    /// `role` was another spelling: `human`, `ai`.
-    pub(crate) const ROLE_SPELLED: u8 = 1;
-    /// `role` was `tool`, which the API does not have.
-    pub(crate) const ROLE_TOOL: u8 = 2;
-    /// `content` was an array of one plain text.
-    pub(crate) const CONTENT_ARRAY: u8 = 1;
-    /// `content` was null.
-    pub(crate) const CONTENT_NULL: u8 = 2;
-}
-
 /// A content block: `type` comes first in all.
 pub(crate) mod block {
     use super::Shape;
@@ -102,14 +83,7 @@ pub(crate) const MESSAGE: Want = Want::Object(&MESSAGE_MEMBERS);
 /// The `content` of a message or a response, and `system`.
 pub(crate) const CONTENT: Want = Want::Content(&BLOCKS);
 
-const fn wants(
-    members: &'static [(&'static str, Want)],
-    needs: &'static [&'static [&'static str]],
-) -> Wants {
-    Wants { members, needs, marks: &[], bare: None }
-}
-
-static MESSAGE_MEMBERS: Wants = wants(&[("content", CONTENT)], &[]);
+static MESSAGE_MEMBERS: Wants = Wants::new(&[("content", CONTENT)], &[]);
 
 static BLOCKS: Parts = Parts {
     of: |source| Parts::by_type(source, block),
@@ -140,17 +114,17 @@ fn text(text: &str) -> String {
 }
 
 fn block(kind: &str) -> Option<&'static Wants> {
-    static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
+    static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
     static THINKING: Wants =
-        wants(&[("thinking", Want::Text), ("signature", Want::Opaque)], &[&["thinking"]]);
-    static REDACTED: Wants = wants(&[("data", Want::Opaque)], &[&["data"]]);
-    static IMAGE: Wants = wants(&[("source", Want::Typed(source))], &[&["source"]]);
-    static DOCUMENT: Wants = wants(
+        Wants::new(&[("thinking", Want::Text), ("signature", Want::Opaque)], &[&["thinking"]]);
+    static REDACTED: Wants = Wants::new(&[("data", Want::Opaque)], &[&["data"]]);
+    static IMAGE: Wants = Wants::new(&[("source", Want::Typed(source))], &[&["source"]]);
+    static DOCUMENT: Wants = Wants::new(
         &[("source", Want::Typed(source)), ("title", Want::Text), ("context", Want::Text)],
         &[&["source"]],
     );
-    static TOOL_USE: Wants = wants(&[("id", Want::Text), ("name", Want::Text)], &[]);
-    static TOOL_RESULT: Wants = wants(
+    static TOOL_USE: Wants = Wants::new(&[("id", Want::Text), ("name", Want::Text)], &[]);
+    static TOOL_RESULT: Wants = Wants::new(
         &[
             ("tool_use_id", Want::Text),
             ("content", Want::Content(&RESULT_BLOCKS)),
@@ -172,9 +146,9 @@ fn block(kind: &str) -> Option<&'static Wants> {
 
 fn source(kind: &str) -> Option<&'static Wants> {
     static INLINE: Wants =
-        wants(&[("media_type", Want::Opaque), ("data", Want::Opaque)], &[&["data"]]);
-    static URL: Wants = wants(&[("url", Want::Opaque)], &[&["url"]]);
-    static FILE: Wants = wants(&[("file_id", Want::Opaque)], &[&["file_id"]]);
+        Wants::new(&[("media_type", Want::Opaque), ("data", Want::Opaque)], &[&["data"]]);
+    static URL: Wants = Wants::new(&[("url", Want::Opaque)], &[&["url"]]);
+    static FILE: Wants = Wants::new(&[("file_id", Want::Opaque)], &[&["file_id"]]);
     Some(match kind {
         "base64" | "text" => &INLINE,
         "url" => &URL,

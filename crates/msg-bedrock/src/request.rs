@@ -1,15 +1,12 @@
 //! Requests of Converse: the messages, `system` first among them, and every other member raw and in its place (BR-1).
 
-use msg_codec::codec::{self, Body, Context, ListWriter, RequestForm, RequestParts};
-use msg_core::{Error, Message, Origin, RawJson, Report, request::RequestHead};
+use msg_codec::codec::{self, Body, Context, RequestForm, RequestParts};
+use msg_core::{Error, Message, Origin, Report, request::RequestHead};
 use msg_json::{Kind, Reader};
 
 use crate::{
-    ConverseResponse, WriteOptions, head,
-    read::read_messages,
-    shape::BEDROCK,
-    stream::Converse,
-    write::{Writer, written},
+    ConverseResponse, WriteOptions, head, read::read_messages, shape::BEDROCK, stream::Converse,
+    write::written,
 };
 
 /// A request of Converse.
@@ -51,18 +48,4 @@ fn read_system<'a>(
     let offset = reader.next_offset();
     let bad = Error::Shape { message: None, expected: Converse::EXPECTED, offset };
     crate::read::read_system(reader.raw()?, cx).ok_or(bad)
-}
-
-impl<'m> ListWriter<'m> for Writer<'_> {
-    fn system(&mut self, messages: &'m [Message], leading: usize) -> Option<Vec<u8>> {
-        Writer::system(self, messages, leading)
-    }
-
-    fn list(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
-        self.messages(messages, first, out);
-    }
-
-    fn keeps(&self, _: &RawJson) -> bool {
-        self.keeps_layout()
-    }
 }

@@ -92,7 +92,7 @@ impl MessageBody for ConverseResponse {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let offset = reader.next_offset();
-        if !has_output(reader.clone())? {
+        if !Body::has_member(reader.clone(), "output", Kind::Object)? {
             let messages = read_one(reader, cx)?;
             let (body, n_read) = (Body::new(OUTPUT), messages.len());
             return Ok(Self { messages, body, output: None, n_read });
@@ -131,14 +131,4 @@ impl MessageBody for ConverseResponse {
     fn has_room(&self, messages: usize) -> bool {
         messages == self.n_read
     }
-}
-
-fn has_output(mut reader: Reader<'_>) -> Result<bool, msg_json::JsonError> {
-    let mut res = false;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        res |= key.text == "output" && reader.peek()? == Kind::Object;
-        reader.raw()?;
-    }
-    Ok(res)
 }

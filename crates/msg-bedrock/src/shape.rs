@@ -1,27 +1,13 @@
-//! A message of Converse: its members in canonical order, and the variants in which real sources have them. What
-//! is in its blocks keeps its source where canonical writing would differ (BR-14). And the types of their members (MS-29).
+//! What the blocks of Converse are told by, and the types of their members (MS-29). What is in a block keeps its source
+//! where canonical writing would differ (BR-14).
 
-use msg_codec::codec::{Found, Mended, Parts, Shape, Want, Wants};
+use msg_codec::codec::{Found, Mended, Parts, Want, Wants};
 use msg_core::Origin;
 use msg_json::{Kind, Reader, to_text};
 
 use crate::read::Depth;
 
 pub(crate) const BEDROCK: Origin = Origin::Bedrock;
-
-pub(crate) const ROLE: u8 = 1;
-pub(crate) const CONTENT: u8 = 2;
-
-pub(crate) const MESSAGE: Shape = Shape::new(&["role", "content"]);
-
-/// `role` was another spelling: `human`, `ai`.
-pub(crate) const ROLE_SPELLED: u8 = 1;
-/// `role` was `tool`, which the API does not have.
-pub(crate) const ROLE_TOOL: u8 = 2;
-/// `content` was a string.
-pub(crate) const CONTENT_TEXT: u8 = 1;
-/// `content` was null.
-pub(crate) const CONTENT_NULL: u8 = 2;
 
 /// The members of which a block has one (BR-3).
 pub(crate) const UNION: [&str; 14] = [
@@ -56,23 +42,19 @@ pub(crate) fn mend(name: &str, source: &str, depth: Depth) -> Option<Mended> {
     Want::Object(wants).mend(name, source)
 }
 
-const fn wants(
-    members: &'static [(&'static str, Want)],
-    needs: &'static [&'static [&'static str]],
-) -> Wants {
-    Wants { members, needs, marks: &[], bare: None }
-}
-
-static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
+static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
 
 /// What is wanted of a block by the member of the union that it has.
 fn block(source: &str) -> Found {
-    static CALL: Wants = wants(&[("toolUseId", Want::Text), ("name", Want::Name)], &[&["name"]]);
-    static USE: Wants = wants(&[("toolUse", Want::Object(&CALL))], &[&["toolUse"]]);
-    static ANSWER: Wants =
-        wants(&[("toolUseId", Want::Text), ("content", Want::Content(&RESULT))], &[&["toolUseId"]]);
+    static CALL: Wants =
+        Wants::new(&[("toolUseId", Want::Text), ("name", Want::Name)], &[&["name"]]);
+    static USE: Wants = Wants::new(&[("toolUse", Want::Object(&CALL))], &[&["toolUse"]]);
+    static ANSWER: Wants = Wants::new(
+        &[("toolUseId", Want::Text), ("content", Want::Content(&RESULT))],
+        &[&["toolUseId"]],
+    );
     static RESULT_BLOCK: Wants =
-        wants(&[("toolResult", Want::Object(&ANSWER))], &[&["toolResult"]]);
+        Wants::new(&[("toolResult", Want::Object(&ANSWER))], &[&["toolResult"]]);
     match kind(source) {
         Some("text") => Found::Known(&TEXT),
         Some("toolUse") => Found::Known(&USE),

@@ -153,7 +153,7 @@ mod media;
 mod options;
 pub mod stream;
 
-pub use crate::media::{DataUrl, MediaKind, audio_format, media_type_of_audio, media_type_of_url};
+pub use crate::media::{DataUrl, MediaKind, media_type_of_url};
 pub use codes::CODES;
 pub use json::{Json, Str};
 pub use link::link_ids;

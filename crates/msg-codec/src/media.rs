@@ -153,7 +153,8 @@ fn settle_image(it: &mut Image) {
 
 fn settle_audio(it: &mut Audio, places: MediaPlaces) {
     if let Some(url) = it.data.as_deref().and_then(DataUrl::parse) {
-        let (format, data) = (audio_format(&url.essence()).map(str::to_owned), url.data.to_owned());
+        let (format, data) =
+            (MediaKind::audio_format(&url.essence()).map(str::to_owned), url.data.to_owned());
         it.format = it.format.take().or(format);
         it.data = Some(data);
     }
@@ -161,7 +162,8 @@ fn settle_audio(it: &mut Audio, places: MediaPlaces) {
         it.data = Some(data);
     }
     if let (None, Some(data)) = (&it.format, &it.data) {
-        it.format = DataUrl::type_of_data(data).and_then(audio_format).map(str::to_owned);
+        it.format =
+            DataUrl::type_of_data(data).and_then(MediaKind::audio_format).map(str::to_owned);
     }
     it.format = it.format.take().map(|it| audio_word(&it));
     let is_refused = |format: &str| places.audio.is_some_and(|all| !all.contains(&format));
@@ -175,11 +177,11 @@ fn audio_word(format: &str) -> String {
     let media_type = match MediaKind::of(format) {
         MediaKind::Audio => lower_type(format),
         _ if format.bytes().all(|it| it.is_ascii_alphanumeric()) => {
-            media_type_of_audio(&format.to_ascii_lowercase())
+            MediaKind::type_of_audio(&format.to_ascii_lowercase())
         }
         _ => return format.to_owned(),
     };
-    audio_format(&media_type).unwrap_or(format).to_owned()
+    MediaKind::audio_format(&media_type).unwrap_or(format).to_owned()
 }
 
 fn settle_file(it: &mut File) {
@@ -259,7 +261,7 @@ fn retype(part: &mut Part, kind: MediaKind, places: MediaPlaces) -> Lost {
         }
         MediaKind::Audio => {
             let url = it.data.as_deref().and_then(DataUrl::parse)?;
-            let format = audio_format(&url.essence()).map(str::to_owned);
+            let format = MediaKind::audio_format(&url.essence()).map(str::to_owned);
             let data = Some(url.data.to_owned());
             let mut audio = Audio { data, format, extra, ..Audio::default() };
             settle_audio(&mut audio, places);
@@ -453,27 +455,27 @@ impl MediaKind {
             Self::Document => "document",
         }
     }
-}
 
-/// The media type of an audio format: `audio/mp3` of `mp3`.
-#[must_use]
-pub fn media_type_of_audio(format: &str) -> String {
-    format!("audio/{format}")
-}
-
-/// The audio format that a media type says, in the model's word: `mp3` for `audio/mpeg`. None for what is not sound.
-#[must_use]
-pub fn audio_format(media_type: &str) -> Option<&str> {
-    if MediaKind::of(media_type) != MediaKind::Audio {
-        return None;
+    /// The media type of an audio format: `audio/mp3` of `mp3`.
+    #[must_use]
+    pub fn type_of_audio(format: &str) -> String {
+        format!("audio/{format}")
     }
-    let subtype = &media_type["audio/".len()..];
-    let is = |words: [&str; 2]| words.iter().any(|it| it.eq_ignore_ascii_case(subtype));
-    Some(match () {
-        () if is(["wav", "x-wav"]) => "wav",
-        () if is(["mp3", "mpeg"]) => "mp3",
-        () => subtype,
-    })
+
+    /// The audio format that a media type says, in the model's word: `mp3` for `audio/mpeg`. None for what is not sound.
+    #[must_use]
+    pub fn audio_format(media_type: &str) -> Option<&str> {
+        if Self::of(media_type) != Self::Audio {
+            return None;
+        }
+        let subtype = &media_type["audio/".len()..];
+        let is = |words: [&str; 2]| words.iter().any(|it| it.eq_ignore_ascii_case(subtype));
+        Some(match () {
+            () if is(["wav", "x-wav"]) => "wav",
+            () if is(["mp3", "mpeg"]) => "mp3",
+            () => subtype,
+        })
+    }
 }
 
 impl DataUrl<'_> {

@@ -1,6 +1,7 @@
 //! The options that all wire formats have: how large a document may be, and whether its shape comes
 //! back. What only one format can say is that crate's own.
 
+use msg_core::Message;
 use serde::Deserialize;
 use serde::de::value::Error as Unknown;
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -27,6 +28,19 @@ pub enum LaterSystem {
     Keep,
     /// The end of the member for system instructions; its place is lost.
     Hoist,
+}
+
+impl LaterSystem {
+    /// The messages that go into the member for instructions, with their places: the leading ones, and later ones if
+    /// they are hoisted.
+    pub fn instructions(
+        self,
+        messages: &[Message],
+        leading: usize,
+    ) -> impl Iterator<Item = (usize, &Message)> {
+        let is_hoisted = move |it: &Message| self == Self::Hoist && it.role.is_system();
+        messages.iter().enumerate().filter(move |it| it.0 < leading || is_hoisted(it.1))
+    }
 }
 
 /// How to handle signed and redacted reasoning (AN-7, BR-11).

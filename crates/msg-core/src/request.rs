@@ -140,6 +140,14 @@ pub struct ResponseSchema {
     pub strict: Option<bool>,
 }
 
+impl ResponseSchema {
+    /// A schema that is at this JSON pointer of the source, without a name.
+    pub fn new(schema: RawJson, pointer: impl Into<String>) -> Self {
+        let origin = SchemaOrigin { pointer: pointer.into(), openapi: None };
+        Self { name: None, description: None, schema, origin, strict: None }
+    }
+}
+
 /// How much the model thinks. Neither is made from the other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reasoning {
@@ -158,6 +166,46 @@ pub enum Thinking {
     Adaptive,
     /// Up to so many tokens.
     Budget(u64),
+}
+
+impl Thinking {
+    /// What the `thinking` of Claude says, and the members that it has besides; none of another type.
+    ///
+    /// ```
+    /// use msg_core::RawJson;
+    /// use msg_core::request::Thinking;
+    ///
+    /// let raw = RawJson::new(r#"{"type":"enabled","budget_tokens":1024}"#)?;
+    /// assert_eq!(Thinking::of_claude(&raw), Some((Thinking::Budget(1024), Vec::new())));
+    /// assert_eq!(RawJson::written(|it| Thinking::Budget(1024).write_for_claude(it)), raw);
+    /// # Ok::<(), msg_core::Error>(())
+    /// ```
+    pub fn of_claude(raw: &RawJson) -> Option<(Self, Vec<(String, RawJson)>)> {
+        let mut members = raw.present_members()?;
+        let thinking = match raw.member_text("type")?.as_str() {
+            "enabled" => Self::Budget(raw.member("budget_tokens")?.parse().ok()?),
+            "disabled" => Self::Off,
+            "adaptive" => Self::Adaptive,
+            _ => return None,
+        };
+        let is_budget = matches!(thinking, Self::Budget(_));
+        members.retain(|it| it.0 != "type" && !(is_budget && it.0 == "budget_tokens"));
+        Some((thinking, members))
+    }
+
+    /// Writes it as Claude takes it.
+    pub fn write_for_claude(self, it: &mut msg_json::Writer<'_>) {
+        it.object(|it| {
+            it.key("type").str(match self {
+                Self::Off => "disabled",
+                Self::Adaptive => "adaptive",
+                Self::Budget(_) => "enabled",
+            });
+            if let Self::Budget(tokens) = self {
+                it.key("budget_tokens").u64(tokens);
+            }
+        });
+    }
 }
 
 /// How much the model thinks, from the least to the most; words of one provider come last.
@@ -227,6 +275,30 @@ impl RequestHead {
             }
         }
         head
+    }
+
+    /// Takes a list of tools, which is at `/tools`; `read` reads one that is at a JSON pointer. None of another type.
+    pub fn take_tools(
+        &mut self,
+        raw: &RawJson,
+        read: impl Fn(&RawJson, &str) -> Option<Tool>,
+    ) -> Option<()> {
+        for (at, raw) in raw.parse::<Vec<RawJson>>().ok()?.iter().enumerate() {
+            let pointer = format!("/tools/{at}");
+            self.tools.push(read(raw, &pointer).unwrap_or(Tool::Other(pointer)));
+        }
+        Some(())
+    }
+
+    /// This head without the settings of functions that `has_place` knows: what reports the others asks it.
+    pub fn without_settings(&self, has_place: impl Fn(&Setting) -> bool) -> Self {
+        let mut res = self.clone();
+        for tool in &mut res.tools {
+            if let Tool::Function(it) = tool {
+                it.rest.retain(|it| !has_place(it));
+            }
+        }
+        res
     }
 
     /// Notes where the source has what is called `word` here.

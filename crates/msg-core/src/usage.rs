@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use msg_json::Reader;
+use msg_json::{Reader, Writer};
 use serde::{Deserialize, Serialize};
 
 use crate::{Code, Diagnostic, RawJson};
@@ -44,6 +44,27 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Writes what an answer cost: the provider's own object if a member says that it is of this API, else these counts.
+    pub fn write(
+        &self,
+        it: &mut Writer<'_>,
+        is_own: impl Fn(&str) -> bool,
+        counts: &[(&str, Option<u64>)],
+    ) {
+        let is_ours = |it: &&RawJson| {
+            let mut members = it.members().into_iter().flatten();
+            members.any(|it| is_own(&it.0))
+        };
+        match self.raw.as_ref().filter(is_ours) {
+            Some(own) => it.compact(own.text()),
+            None => it.object(|it| {
+                for (name, count) in counts {
+                    it.optional(name, *count, |it, n| it.u64(n));
+                }
+            }),
+        }
+    }
+
     /// Reads the numbers out of a provider's object (Chat Completions, Responses, Anthropic,
     /// Gemini, Interactions or Bedrock names) and keeps the object. Members of another type count as absent, which
     /// [`Usage::settle`] reports.

@@ -1,6 +1,8 @@
 //! How Gemini contents are written: the options of the page, and their words.
 
+use msg_codec::codec::Losses;
 use msg_codec::{Error, Layout};
+use msg_core::Part;
 use serde::Deserialize;
 
 pub use msg_codec::LaterSystem;
@@ -25,6 +27,20 @@ pub enum Thoughts {
     Keep,
     /// All are left out.
     None,
+}
+
+impl Thoughts {
+    /// Reports a part that has no place, and why (AN-20).
+    pub(crate) fn lose(self, at: usize, it: &Part, losses: &mut Losses<'_>) {
+        match it {
+            Part::Reasoning(_) if self == Self::None => losses.as_asked(at, "thoughts are"),
+            Part::Reasoning(_) => {
+                let text = "a thought without text is sealed for another provider and left out";
+                losses.warn("convert::lost-part", Some(at), text);
+            }
+            _ => losses.part(at, it.kind()),
+        }
+    }
 }
 
 /// Where contents are sent (GE-21).

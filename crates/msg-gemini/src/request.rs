@@ -1,15 +1,15 @@
 //! Requests of `generateContent`: the contents, `systemInstruction` first among them, and every other
 //! member raw and in its place (GE-1).
 
-use msg_codec::codec::{self, Body, ListWriter, RequestForm, RequestParts};
-use msg_core::{Message, Origin, RawJson, Report, request::RequestHead};
+use msg_codec::codec::{self, Body, RequestForm, RequestParts};
+use msg_core::{Message, Origin, Report, request::RequestHead};
 use msg_json::Kind;
 
 use crate::{
     GenerateResponse, WriteOptions, head,
     read::{read_contents, read_system},
     shape::GEMINI,
-    write::{Writer, written},
+    write::written,
 };
 
 /// A request for content.
@@ -72,26 +72,5 @@ impl RequestForm for Generate {
     fn write_head(head: &RequestHead, _: &[Message], body: &mut Body) -> Report {
         body.hold("contents");
         head::write(head, body)
-    }
-}
-
-impl<'m> ListWriter<'m> for Writer<'m, '_> {
-    fn system(&mut self, messages: &'m [Message], leading: usize) -> Option<Vec<u8>> {
-        Writer::system(self, messages, leading)
-    }
-
-    fn list(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
-        self.contents(messages, first, out);
-    }
-
-    fn single(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
-        match self.keeps_layout() {
-            true => Writer::single(self, messages, first, out),
-            false => self.contents(messages, first, out),
-        }
-    }
-
-    fn keeps(&self, _: &RawJson) -> bool {
-        self.keeps_layout()
     }
 }

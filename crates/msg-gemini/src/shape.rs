@@ -153,14 +153,7 @@ pub(crate) mod media {
 /// A content.
 pub(crate) const CONTENT: Want = Want::Object(&CONTENT_MEMBERS);
 
-const fn wants(
-    members: &'static [(&'static str, Want)],
-    needs: &'static [&'static [&'static str]],
-) -> Wants {
-    Wants { members, needs, marks: &[], bare: None }
-}
-
-static CONTENT_MEMBERS: Wants = wants(&[("parts", Want::Content(&PARTS))], &[]);
+static CONTENT_MEMBERS: Wants = Wants::new(&[("parts", Want::Content(&PARTS))], &[]);
 
 static PARTS: Parts = Parts {
     of: part,
@@ -187,7 +180,7 @@ pub(crate) fn mend_instruction(source: &str) -> Option<Mended> {
 
 /// What is wanted of a part by the member that says what it is; none of one whose kind is not modelled.
 fn part(source: &str) -> Found {
-    static TEXT: Wants = wants(
+    static TEXT: Wants = Wants::new(
         &[
             ("text", Want::Text),
             ("thought", Want::Flag),
@@ -196,7 +189,7 @@ fn part(source: &str) -> Found {
         ],
         &[&["text"]],
     );
-    static CALL: Wants = wants(
+    static CALL: Wants = Wants::new(
         &[
             ("functionCall", Want::Object(&CALL_BODY)),
             ("function_call", Want::Object(&CALL_BODY)),
@@ -205,18 +198,18 @@ fn part(source: &str) -> Found {
         ],
         &[&["functionCall", "function_call"]],
     );
-    static RESPONSE: Wants = wants(
+    static RESPONSE: Wants = Wants::new(
         &[
             ("functionResponse", Want::Object(&RESPONSE_BODY)),
             ("function_response", Want::Object(&RESPONSE_BODY)),
         ],
         &[&["functionResponse", "function_response"]],
     );
-    static INLINE: Wants = wants(
+    static INLINE: Wants = Wants::new(
         &[("inlineData", Want::Object(&INLINE_BODY)), ("inline_data", Want::Object(&INLINE_BODY))],
         &[&["inlineData", "inline_data"]],
     );
-    static FILE: Wants = wants(
+    static FILE: Wants = Wants::new(
         &[("fileData", Want::Object(&FILE_BODY)), ("file_data", Want::Object(&FILE_BODY))],
         &[&["fileData", "file_data"]],
     );
@@ -255,10 +248,10 @@ fn part(source: &str) -> Found {
 }
 
 static CALL_BODY: Wants =
-    wants(&[("id", Want::Text), ("name", Want::Text), ("args", Want::Arguments)], &[]);
+    Wants::new(&[("id", Want::Text), ("name", Want::Text), ("args", Want::Arguments)], &[]);
 
 static RESPONSE_BODY: Wants =
-    wants(&[("id", Want::Text), ("name", Want::Name), ("parts", Want::Objects(&MEDIA))], &[]);
+    Wants::new(&[("id", Want::Text), ("name", Want::Name), ("parts", Want::Objects(&MEDIA))], &[]);
 
 static MEDIA: Wants = Wants {
     members: &[],
@@ -267,7 +260,7 @@ static MEDIA: Wants = Wants {
     bare: None,
 };
 
-static INLINE_BODY: Wants = wants(
+static INLINE_BODY: Wants = Wants::new(
     &[
         ("mimeType", Want::Opaque),
         ("mime_type", Want::Opaque),
@@ -278,7 +271,7 @@ static INLINE_BODY: Wants = wants(
     &[&["mimeType", "mime_type"], &["data"]],
 );
 
-static FILE_BODY: Wants = wants(
+static FILE_BODY: Wants = Wants::new(
     &[
         ("mimeType", Want::Opaque),
         ("mime_type", Want::Opaque),

@@ -246,6 +246,33 @@ impl RawJson {
         Some(members)
     }
 
+    /// The first member of this name that is not null; none of a value that is not an object.
+    ///
+    /// ```
+    /// use msg_json::RawJson;
+    ///
+    /// let raw = RawJson::new(r#"{"type":"auto","n":null}"#)?;
+    /// assert_eq!(raw.member("type").as_ref().map(RawJson::text), Some("\"auto\""));
+    /// assert_eq!(raw.member("n"), None);
+    /// assert_eq!(raw.member_text("type").as_deref(), Some("auto"));
+    /// # Ok::<(), msg_json::JsonError>(())
+    /// ```
+    pub fn member(&self, name: &str) -> Option<Self> {
+        self.present_members()?.into_iter().find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    /// As [`RawJson::member`], of a string.
+    pub fn member_text(&self, name: &str) -> Option<String> {
+        self.member(name)?.parse().ok()
+    }
+
+    /// The member of an object that has this one alone, nulls aside.
+    pub fn only_member(&self, name: &str) -> Option<Self> {
+        let mut members = self.present_members()?;
+        let only = members.pop().filter(|it| members.is_empty() && it.0 == name);
+        only.map(|it| it.1)
+    }
+
     /// This value, if it is a number.
     pub fn number(&self) -> Option<Self> {
         self.parse::<f64>().is_ok().then(|| self.clone())

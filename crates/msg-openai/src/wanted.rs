@@ -29,19 +29,12 @@ fn role_of(source: &str) -> Option<String> {
 }
 
 static MESSAGE: Want = Want::Object(&CHAT_MESSAGE);
-static TOOL_MESSAGE: Want = Want::Object(&wants(
+static TOOL_MESSAGE: Want = Want::Object(&Wants::new(
     &[("content", Want::Content(&VALUE_PARTS)), ("name", Want::Text), ("tool_call_id", Want::Id)],
     &[],
 ));
 
-const fn wants(
-    members: &'static [(&'static str, Want)],
-    needs: &'static [&'static [&'static str]],
-) -> Wants {
-    Wants { members, needs, marks: &[], bare: None }
-}
-
-static CHAT_MESSAGE: Wants = wants(
+static CHAT_MESSAGE: Wants = Wants::new(
     &[
         ("content", Want::Content(&CHAT_PARTS)),
         ("refusal", Want::Text),
@@ -84,7 +77,7 @@ static BLOCK: Wants = Wants {
 };
 
 static REPLY: Wants =
-    wants(&[("id", Want::Id), ("data", Want::Opaque), ("transcript", Want::Text)], &[&["id"]]);
+    Wants::new(&[("id", Want::Id), ("data", Want::Opaque), ("transcript", Want::Text)], &[&["id"]]);
 
 static CHAT_PARTS: Parts = Parts {
     of: |source| Parts::by_type(source, chat_part),
@@ -102,18 +95,20 @@ fn text_part(kind: &str, text: &str) -> String {
 }
 
 fn chat_part(kind: &str) -> Option<&'static Wants> {
-    static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
-    static REFUSAL: Wants = wants(&[("refusal", Want::Text)], &[&["refusal"]]);
-    static URL: Wants = wants(&[("url", Want::Opaque), ("detail", Want::Text)], &[&["url"]]);
-    static IMAGE: Wants =
-        wants(&[("image_url", Want::Or(Kind::String, &Want::Object(&URL)))], &[&["image_url"]]);
-    static FILE_BODY: Wants = wants(
+    static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
+    static REFUSAL: Wants = Wants::new(&[("refusal", Want::Text)], &[&["refusal"]]);
+    static URL: Wants = Wants::new(&[("url", Want::Opaque), ("detail", Want::Text)], &[&["url"]]);
+    static IMAGE: Wants = Wants::new(
+        &[("image_url", Want::Or(Kind::String, &Want::Object(&URL)))],
+        &[&["image_url"]],
+    );
+    static FILE_BODY: Wants = Wants::new(
         &[("file_id", Want::Opaque), ("file_data", Want::Opaque), ("filename", Want::Text)],
         &[&["file_id", "file_data"]],
     );
-    static FILE: Wants = wants(&[("file", Want::Object(&FILE_BODY))], &[&["file"]]);
+    static FILE: Wants = Wants::new(&[("file", Want::Object(&FILE_BODY))], &[&["file"]]);
     static THINKING: Wants =
-        wants(&[("thinking", Want::Or(Kind::Array, &Want::Text))], &[&["thinking"]]);
+        Wants::new(&[("thinking", Want::Or(Kind::Array, &Want::Text))], &[&["thinking"]]);
     Some(match kind {
         "text" => &TEXT,
         "refusal" => &REFUSAL,
@@ -125,8 +120,10 @@ fn chat_part(kind: &str) -> Option<&'static Wants> {
     })
 }
 
-static AUDIO_BODY: Wants = wants(&[("data", Want::Opaque), ("format", Want::Text)], &[&["data"]]);
-static AUDIO: Wants = wants(&[("input_audio", Want::Object(&AUDIO_BODY))], &[&["input_audio"]]);
+static AUDIO_BODY: Wants =
+    Wants::new(&[("data", Want::Opaque), ("format", Want::Text)], &[&["data"]]);
+static AUDIO: Wants =
+    Wants::new(&[("input_audio", Want::Object(&AUDIO_BODY))], &[&["input_audio"]]);
 
 /// What a Responses item of this type is wanted to be; none if nothing is known of it.
 pub(crate) fn item_of_type(kind: &str) -> Option<&'static Want> {
@@ -139,17 +136,17 @@ pub(crate) fn item_of_type(kind: &str) -> Option<&'static Want> {
     })
 }
 
-pub(crate) static MESSAGE_ITEM: Want = Want::Object(&wants(
+pub(crate) static MESSAGE_ITEM: Want = Want::Object(&Wants::new(
     &[("type", Want::Word("message")), ("content", Want::Content(&ITEM_PARTS))],
     &[],
 ));
 
-pub(crate) static CALL_ITEM: Want = Want::Object(&wants(
+pub(crate) static CALL_ITEM: Want = Want::Object(&Wants::new(
     &[("type", Want::Word("function_call")), ("call_id", Want::Id), ("name", Want::Text)],
     &[],
 ));
 
-pub(crate) static OUTPUT_ITEM: Want = Want::Object(&wants(
+pub(crate) static OUTPUT_ITEM: Want = Want::Object(&Wants::new(
     &[
         ("type", Want::Word("function_call_output")),
         ("call_id", Want::Id),
@@ -158,7 +155,7 @@ pub(crate) static OUTPUT_ITEM: Want = Want::Object(&wants(
     &[],
 ));
 
-pub(crate) static REASONING_ITEM: Want = Want::Object(&wants(
+pub(crate) static REASONING_ITEM: Want = Want::Object(&Wants::new(
     &[
         ("type", Want::Word("reasoning")),
         ("summary", Want::Objects(&SUMMARY_TEXT)),
@@ -194,13 +191,13 @@ static ITEM_PARTS: Parts = Parts {
 static OUTPUT_PARTS: Parts = Parts { may_be_null: true, may_be_value: true, ..ITEM_PARTS };
 
 fn item_part(kind: &str) -> Option<&'static Wants> {
-    static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
-    static REFUSAL: Wants = wants(&[("refusal", Want::Text)], &[&["refusal"]]);
-    static IMAGE: Wants = wants(
+    static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
+    static REFUSAL: Wants = Wants::new(&[("refusal", Want::Text)], &[&["refusal"]]);
+    static IMAGE: Wants = Wants::new(
         &[("image_url", Want::Opaque), ("file_id", Want::Opaque), ("detail", Want::Text)],
         &[&["image_url", "file_id"]],
     );
-    static FILE: Wants = wants(
+    static FILE: Wants = Wants::new(
         &[
             ("file_id", Want::Opaque),
             ("file_url", Want::Opaque),

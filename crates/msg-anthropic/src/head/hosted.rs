@@ -37,14 +37,13 @@ pub(super) fn name(kind: HostedKind) -> &'static str {
 }
 
 /// A tool of one of the kinds; none if it is another.
-pub(super) fn read(raw: &RawJson, at: usize) -> Option<HostedTool> {
-    let members = raw.present_members()?;
-    let word: String = members.iter().find(|it| it.0 == "type")?.1.parse().ok()?;
+pub(super) fn read(raw: &RawJson, pointer: &str) -> Option<HostedTool> {
+    let word = raw.member_text("type")?;
     let (kind, ..) = KINDS.iter().find(|it| word.starts_with(it.1))?;
-    let mut res = HostedTool::new(*kind, format!("/tools/{at}"));
-    for (name, value) in members.into_iter().filter(|it| !matches!(it.0.as_str(), "type" | "name"))
-    {
-        let pointer = format!("/tools/{at}/{name}");
+    let mut res = HostedTool::new(*kind, pointer);
+    let settings = raw.present_members()?.into_iter();
+    for (name, value) in settings.filter(|it| !matches!(it.0.as_str(), "type" | "name")) {
+        let pointer = format!("{pointer}/{name}");
         res.say(name, pointer, value);
     }
     Some(res)

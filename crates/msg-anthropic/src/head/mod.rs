@@ -10,8 +10,8 @@ mod hosted;
 
 use msg_codec::codec::{Body, Settings};
 use msg_core::request::{
-    Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Setting, Thinking,
-    Tool, ToolChoice,
+    Effort, Function, RequestHead, ResponseFormat, ResponseSchema, Setting, Thinking, Tool,
+    ToolChoice,
 };
 use msg_core::{RawJson, Report};
 use msg_json::Writer;
@@ -43,12 +43,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
     SETTINGS.write(head, &mut report, |name, raw| body.set(name, raw.clone()));
     let unsaid = |it: &Tool| if it.function().is_some() { Vec::new() } else { vec!["type"] };
-    let mut known = head.clone();
-    known.tools.iter_mut().for_each(|it| {
-        if let Tool::Function(it) = it {
-            it.rest.retain(|it| !is_cache_control(it));
-        }
-    });
+    let known = head.without_settings(is_cache_control);
     known.tools_for(TARGET, unsaid, |kind| Some(hosted::places(kind)), &mut report);
     let is_known = |it: &&Tool| matches!(it, Tool::Function(_) | Tool::Hosted(_));
     let tools: Vec<_> = head.tools.iter().filter(is_known).collect();
@@ -60,7 +55,8 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let choice = choice(head).filter(|_| !lost_all);
     let parallel = head.parallel_tool_calls.filter(|_| !lost_all);
     write_choice(choice.as_ref(), parallel, body);
-    body.write_optional("thinking", head.reasoning.thinking, write_thinking);
+    let thinking = head.reasoning.thinking;
+    body.write_optional("thinking", thinking, |it, thinking| thinking.write_for_claude(it));
     write_output_config(head, body, &mut report);
     let user = head.caller.user.as_ref().or(head.caller.safety_identifier.as_ref());
     body.write_optional("metadata", user, |it, id| it.object(|it| it.key("user_id").str(id)));
@@ -143,33 +139,16 @@ fn write_choice(choice: Option<&ToolChoice>, parallel: Option<bool>, body: &mut 
     });
 }
 
-fn write_thinking(it: &mut Writer<'_>, thinking: Thinking) {
-    it.object(|it| match thinking {
-        Thinking::Off => it.key("type").str("disabled"),
-        Thinking::Adaptive => it.key("type").str("adaptive"),
-        Thinking::Budget(tokens) => {
-            it.key("type").str("enabled");
-            it.key("budget_tokens").u64(tokens);
-        }
-    });
-}
-
 fn write_output_config(head: &RequestHead, body: &mut Body, report: &mut Report) {
     let effort = head.effort_between(TARGET, Effort::Low, Effort::Max, report);
-    let schema = head.schema();
-    if schema.is_none() && effort.is_none() {
-        return;
-    }
-    body.write_member("output_config", |it| {
-        it.object(|it| {
-            it.optional("format", schema, |it, schema| {
-                it.object(|it| {
-                    it.key("type").str("json_schema");
-                    it.key("schema").raw(schema.schema.text());
-                });
+    body.write_object("output_config", |it| {
+        it.optional("format", head.schema(), |it, schema| {
+            it.object(|it| {
+                it.key("type").str("json_schema");
+                it.key("schema").raw(schema.schema.text());
             });
-            it.optional("effort", effort.as_ref(), |it, effort| it.str(effort.word()));
         });
+        it.optional("effort", effort.as_ref(), |it, effort| it.str(effort.word()));
     });
 }
 
@@ -192,15 +171,10 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
     match name {
         "model" => head.model = Some(raw.parse().ok()?),
         "tools" => {
-            let tools: Vec<RawJson> = raw.parse().ok()?;
-            let read = |(at, it)| match hosted::read(&it, at) {
-                Some(tool) => Tool::Hosted(tool),
-                None => {
-                    let pointer = format!("/tools/{at}");
-                    Tool::of(function(&it, &pointer), pointer)
-                }
-            };
-            head.tools.extend(tools.into_iter().enumerate().map(read));
+            head.take_tools(raw, |it, at| {
+                let hosted = hosted::read(it, at).map(Tool::Hosted);
+                hosted.or_else(|| function(it, at).map(Tool::Function))
+            })?;
         }
         "tool_choice" => read_tool_choice(head, raw)?,
         "thinking" => thinking(head, raw)?,
@@ -240,26 +214,21 @@ fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
 
 /// The choice, and in it whether several calls may come at once.
 fn read_tool_choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    let members = raw.present_members()?;
-    let text = |wanted: &str| {
-        let found = members.iter().find(|it| it.0 == wanted)?;
-        found.1.parse::<String>().ok()
-    };
-    let choice = match text("type")?.as_str() {
+    let choice = match raw.member_text("type")?.as_str() {
         "auto" => ToolChoice::Auto,
         "none" => ToolChoice::None,
         "any" => ToolChoice::Required,
-        "tool" => ToolChoice::Tool(text("name")?),
+        "tool" => ToolChoice::Tool(raw.member_text("name")?),
         _ => return None,
     };
-    for (name, raw) in &members {
+    for (name, raw) in raw.present_members()? {
         match (name.as_str(), raw.parse::<bool>()) {
             ("type" | "name", _) => {}
             ("disable_parallel_tool_use", Ok(it)) => {
                 head.parallel_tool_calls = Some(!it);
                 head.place("parallel_tool_calls", format!("/tool_choice/{name}"));
             }
-            _ => head.rest.push((format!("tool_choice.{name}"), raw.clone())),
+            _ => head.rest.push((format!("tool_choice.{name}"), raw)),
         }
     }
     head.tool_choice = Some(choice);
@@ -268,16 +237,9 @@ fn read_tool_choice(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 
 /// Whether it thinks, and how many tokens at most; other settings have no word.
 fn thinking(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
-    let members = raw.present_members()?;
-    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
-    head.reasoning.thinking = Some(match find("type")?.parse::<String>().ok()?.as_str() {
-        "enabled" => Thinking::Budget(find("budget_tokens")?.parse().ok()?),
-        "disabled" => Thinking::Off,
-        "adaptive" => Thinking::Adaptive,
-        _ => return None,
-    });
-    let others = members.iter().filter(|it| !matches!(it.0.as_str(), "type" | "budget_tokens"));
-    head.rest.extend(others.map(|it| (format!("thinking.{}", it.0), it.1.clone())));
+    let (thinking, others) = Thinking::of_claude(raw)?;
+    head.reasoning.thinking = Some(thinking);
+    head.rest.extend(others.into_iter().map(|it| (format!("thinking.{}", it.0), it.1)));
     Some(())
 }
 
@@ -298,12 +260,8 @@ fn output_config(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 
 /// The format of an answer, which the API always holds the model to.
 fn format(raw: &RawJson, pointer: &str) -> Option<ResponseFormat> {
-    let members = raw.present_members()?;
-    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
-    (find("type")?.parse::<String>().ok()? == "json_schema").then_some(())?;
-    let schema = find("schema")?.clone();
-    (members.len() == 2).then_some(())?;
-    let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
-    let (name, description, strict) = (None, None, Some(true));
-    Some(ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict }))
+    let is_schema = raw.member_text("type")? == "json_schema" && raw.present_members()?.len() == 2;
+    is_schema.then_some(())?;
+    let schema = ResponseSchema::new(raw.member("schema")?, pointer);
+    Some(ResponseFormat::Schema(ResponseSchema { strict: Some(true), ..schema }))
 }

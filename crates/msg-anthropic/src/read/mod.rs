@@ -13,14 +13,14 @@ mod block;
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    ContentValue, Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended,
+    ContentValue, Context, Fields, Placement, Turn, bit, keep_whole, mask, read_alone, read_mended,
     text_of,
 };
 use msg_core::{Error, Extra, Message, Part, Report, Role};
 use msg_json::{JsonError, Kind, Reader};
 
 use crate::read::block::Depth;
-use crate::shape::{ANTHROPIC, message};
+use crate::shape::ANTHROPIC;
 use crate::shape::{CONTENT, MESSAGE};
 
 /// Reads an array of messages, where the reader is before it.
@@ -44,12 +44,12 @@ fn read_into<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<(), Error> {
-    let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
+    let before = list.last().map(|it| it.role.clone());
     let messages = read_mended(
         reader,
         cx,
         |source| MESSAGE.mend("", source),
-        |reader, cx| read_one(reader, cx, follows_results),
+        |reader, cx| read_one(reader, cx, before.as_ref()),
         |it, source| {
             it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
         },
@@ -64,7 +64,7 @@ fn read_into<'a>(
 fn read_one<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
-    follows_results: bool,
+    before: Option<&Role>,
 ) -> Result<Vec<Message>, Error> {
     let offset = reader.next_offset();
     if reader.peek()? != Kind::Object {
@@ -76,7 +76,7 @@ fn read_one<'a>(
         return Err(Error::Role { message: cx.message, offset });
     };
     let role = draft.role(&word, cx);
-    Ok(draft.into_messages(role, follows_results, cx))
+    Ok(draft.into_messages(role, before, cx))
 }
 
 /// Whether these messages are what is read of the source of one.
@@ -99,7 +99,7 @@ pub(crate) fn read_message<'a>(
         |reader, cx| {
             let mut draft = Draft::new(cx);
             draft.content = block::read_content(reader, cx)?;
-            let mut messages = draft.into_messages(role.clone(), false, cx);
+            let mut messages = draft.into_messages(role.clone(), None, cx);
             messages.iter_mut().for_each(|it| it.extra.clear_layout());
             Ok::<_, Error>(messages)
         },
@@ -128,7 +128,7 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     fn new(cx: &Context<'a, '_>) -> Self {
-        Self { fields: Fields::new(&message::SHAPE, cx), role: None, content: ContentValue::Absent }
+        Self { fields: Fields::new(&Turn::SHAPE, cx), role: None, content: ContentValue::Absent }
     }
 
     fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
@@ -137,7 +137,7 @@ impl<'a> Draft<'a> {
         while let Some(code) = res.fields.next(cx, reader)? {
             let start = reader.next_offset();
             match code {
-                message::ROLE => res.role = cx.role_word(reader)?,
+                Turn::ROLE => res.role = cx.role_word(reader)?,
                 _ => res.content = block::read_content(reader, cx)?,
             }
             res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
@@ -147,54 +147,24 @@ impl<'a> Draft<'a> {
 
     /// The role, whose spelling stays in the layout (MS-2).
     fn role(&mut self, word: &str, cx: &mut Context<'a, '_>) -> Role {
-        self.fields.set_raw(message::ROLE, None);
-        let role = cx.role(word);
-        if Role::spelling(word).is_some() {
-            self.fields.vary(message::ROLE, message::ROLE_SPELLED);
-        } else if role == Role::Tool {
-            self.fields.vary(message::ROLE, message::ROLE_TOOL);
-        }
-        role
+        self.fields.set_raw(Turn::ROLE, None);
+        Turn::read_role(word, &mut self.fields, cx)
     }
 
     /// One message, or two where a user's begins with results.
     fn into_messages(
         mut self,
         role: Role,
-        follows_results: bool,
+        before: Option<&Role>,
         cx: &mut Context<'a, '_>,
     ) -> Vec<Message> {
-        let (mut parts, is_array) = self.parts(cx);
-        let results = match role {
-            Role::User => parts.iter().take_while(|it| matches!(it, Part::ToolResult(_))).count(),
-            _ => 0,
-        };
-        let rest = parts.split_off(results);
-        let is_plain =
-            results == 0 && matches!(&*rest, [it] if ContentValue::is_plain_text(it, &ANTHROPIC));
+        let (parts, is_array) = self.parts(cx);
+        let is_plain = matches!(&*parts, [it] if ContentValue::is_plain_text(it, &ANTHROPIC));
         if is_array && is_plain {
-            self.fields.vary(message::CONTENT, message::CONTENT_ARRAY);
+            self.fields.vary(Turn::CONTENT, Turn::CONTENT_OTHER);
         }
-        let mut mixed = Placement::default();
-        if role == Role::User && rest.iter().any(|it| matches!(it, Part::ToolResult(_))) {
-            mixed = Placement::MIXED;
-        }
-        let own = match role {
-            Role::User if follows_results => Placement::APART,
-            Role::System | Role::Developer => Placement::LISTED,
-            _ => Placement::default(),
-        };
-        if results == 0 {
-            let extra = self.into_extra(own | mixed, cx);
-            return vec![Message { role, parts: rest, name: None, extra }];
-        }
-        let extra = self.into_extra(own, cx);
-        let mut res = vec![Message { role: Role::Tool, parts, name: None, extra }];
-        if !rest.is_empty() {
-            let extra = mixed.keep(&ANTHROPIC, &[]);
-            res.push(Message { role, parts: rest, name: None, extra });
-        }
-        res
+        let keep = |placement| self.into_extra(placement, cx);
+        Turn::results_apart(&ANTHROPIC, (role, parts), before, keep)
     }
 
     /// The parts of the content, and whether it was an array.
@@ -206,19 +176,19 @@ impl<'a> Draft<'a> {
                 return (Vec::new(), false);
             }
             ContentValue::Null => {
-                self.fields.vary(message::CONTENT, message::CONTENT_NULL);
+                self.fields.vary(Turn::CONTENT, Turn::CONTENT_NULL);
                 (Vec::new(), false)
             }
             ContentValue::Text(text) => (vec![Part::text(text)], false),
             ContentValue::Parts(parts) => (parts, true),
         };
-        self.fields.set_raw(message::CONTENT, None);
+        self.fields.set_raw(Turn::CONTENT, None);
         (parts, is_array)
     }
 
     fn into_extra(mut self, placement: Placement, cx: &mut Context<'a, '_>) -> Extra {
-        let has_raw = self.fields.raw(message::CONTENT).is_some();
-        let canonical = bit(message::ROLE) | mask(!has_raw, message::CONTENT);
+        let has_raw = self.fields.raw(Turn::CONTENT).is_some();
+        let canonical = bit(Turn::ROLE) | mask(!has_raw, Turn::CONTENT);
         self.fields.keep_placed(canonical, placement, &ANTHROPIC, cx)
     }
 }
@@ -274,7 +244,7 @@ fn read_value<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Result<Option<Me
 fn array(parts: &[Part]) -> Extra {
     match parts {
         [one] if ContentValue::is_plain_text(one, &ANTHROPIC) => Placement::default()
-            .keep(&ANTHROPIC, &[message::ROLE, message::CONTENT_ARRAY << 5 | message::CONTENT]),
+            .keep(&ANTHROPIC, &[Turn::ROLE, Turn::CONTENT_OTHER << 5 | Turn::CONTENT]),
         _ => Extra::default(),
     }
 }

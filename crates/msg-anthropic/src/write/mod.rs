@@ -9,15 +9,13 @@
 
 mod block;
 
-use std::borrow::Cow;
-
 use msg_codec::codec::{
-    PartWriter, Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, text_of_part,
+    ListWriter, PartWriter, Placed, Placement, Purpose, RawMember, SlotPlan, Turn, text_of_part,
 };
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
 use crate::read::{content_says, says, system_says};
-use crate::shape::{ANTHROPIC, message};
+use crate::shape::ANTHROPIC;
 use crate::{CacheControl, LaterSystem, WriteOptions};
 
 /// Writes messages, one call for each list.
@@ -39,6 +37,55 @@ pub(crate) fn written(
     write(&mut writer);
     writer.objects.losses.flush();
     report
+}
+
+impl<'m> ListWriter<'m> for Writer<'_> {
+    fn system(&mut self, messages: &'m [Message], leading: usize) -> Option<Vec<u8>> {
+        if let [one, ..] = messages
+            && leading == 1
+            && let Some(source) = self.whole(one, |source| system_says(source, one))
+        {
+            return Some(source.as_bytes().to_vec());
+        }
+        let mut parts = Vec::new();
+        let later_system = self.later_system();
+        for (at, it) in later_system.instructions(messages, leading) {
+            self.objects.instruct(at, it, leading);
+            self.instructions(at, it, &mut parts);
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let array = messages.first().is_some_and(|it| {
+            leading > 0 && self.plan(&it.extra).variant(Turn::CONTENT) == Turn::CONTENT_OTHER
+        });
+        let mut out = Vec::new();
+        match parts.as_slice() {
+            [one] if !array && self.is_plain(one.it) => self.instruction(one, &mut out, true),
+            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
+                out.value(|out| self.instruction(one, out, false));
+            }),
+        }
+        Some(out)
+    }
+
+    fn list(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
+        let mut at = first;
+        let mut groups = Vec::new();
+        for group in self.groups(messages).collect::<Vec<_>>() {
+            if self.has_something(group, at) {
+                groups.push((at, group));
+            }
+            at += group.len();
+        }
+        msg_json::Writer::new(out).array(groups, |out, (at, group)| {
+            out.value(|out| self.group(group, at, out));
+        });
+    }
+
+    fn keeps(&self, _: &RawJson) -> bool {
+        true
+    }
 }
 
 impl Writer<'_> {
@@ -123,21 +170,6 @@ const SOURCE: &str = "source";
 // The messages of a list: role, content, and what the source had beside.
 
 impl Writer<'_> {
-    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
-    pub(crate) fn messages(&mut self, messages: &[Message], first: usize, out: &mut Vec<u8>) {
-        let mut at = first;
-        let mut groups = Vec::new();
-        for group in self.groups(messages).collect::<Vec<_>>() {
-            if self.has_something(group, at) {
-                groups.push((at, group));
-            }
-            at += group.len();
-        }
-        msg_json::Writer::new(out).array(groups, |out, (at, group)| {
-            out.value(|out| self.group(group, at, out));
-        });
-    }
-
     /// Writes the content of messages that are the one of a response (AN-13: always an array).
     pub(crate) fn response(&mut self, messages: &[Message], out: &mut Vec<u8>) {
         let head = messages.first();
@@ -189,13 +221,11 @@ impl Writer<'_> {
         let plan = self.plan(&head.extra);
         let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);
-        let has_content = !raw.iter().any(|it| it.name == "content" && parts.is_empty())
-            && (plan.may_have(message::CONTENT) || !parts.is_empty());
-        let want = bit(message::ROLE) | mask(has_content, message::CONTENT);
-        let variant = plan.variant(message::CONTENT);
-        let role = self.role(head, plan.variant(message::ROLE));
-        let lost = message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            message::ROLE => msg_json::write_str(out, &role),
+        let want = Turn::wanted(plan, &raw, &parts);
+        let variant = plan.variant(Turn::CONTENT);
+        let role = self.role(head, plan.variant(Turn::ROLE));
+        let lost = Turn::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            Turn::ROLE => msg_json::write_str(out, role),
             _ => self.content(&parts, variant, out),
         });
         self.objects.losses.at_message(at);
@@ -203,24 +233,15 @@ impl Writer<'_> {
     }
 
     /// The role that goes out, changes of it reported.
-    fn role<'m>(&mut self, it: &'m Message, variant: u8) -> Cow<'m, str> {
-        let word = match (&it.role, variant) {
-            (Role::User | Role::Tool, message::ROLE_SPELLED) => "human",
-            (Role::Assistant, message::ROLE_SPELLED) => "ai",
-            (Role::User | Role::Assistant, _) => it.role.as_str(),
-            (Role::Tool, _) if self.is_results(it) => "user",
-            (Role::System, _) if self.later_system() == LaterSystem::Keep => "system",
-            _ if self.purpose == Purpose::Return => it.role.as_str(),
-            (Role::Developer, _) if self.later_system() == LaterSystem::Keep => {
-                self.objects.losses.role_changed("developer", "system");
-                "system"
-            }
-            (role, _) => {
-                self.objects.losses.role_changed(role.as_str(), "user");
-                "user"
-            }
-        };
-        Cow::Borrowed(word)
+    fn role<'m>(&mut self, it: &'m Message, variant: u8) -> &'m str {
+        let system = self.later_system() == LaterSystem::Keep;
+        let keeps =
+            Turn { results: self.is_results(it), system, all: self.purpose == Purpose::Return };
+        let (word, is_changed) = keeps.role_word(&it.role, variant);
+        if is_changed {
+            self.objects.losses.role_changed(it.role.as_str(), word);
+        }
+        word
     }
 
     /// The parts of a group that the format has a place for, the results of a user first.
@@ -257,8 +278,8 @@ impl Writer<'_> {
     /// Writes the value of `content`; the variant is the one that the source had.
     fn content(&mut self, parts: &[Placed<'_>], variant: u8, out: &mut Vec<u8>) {
         match parts {
-            [] if variant == message::CONTENT_NULL => out.extend_from_slice(b"null"),
-            [one] if variant != message::CONTENT_ARRAY && self.is_plain(one.it) => {
+            [] if variant == Turn::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [one] if variant != Turn::CONTENT_OTHER && self.is_plain(one.it) => {
                 self.objects.losses.at_message(one.message);
                 self.string(one.part, one.it, out);
             }
@@ -318,7 +339,7 @@ impl Writer<'_> {
 
     /// Whether this is a tool message, unless it had that role in the source, where it stays.
     fn is_results(&self, it: &Message) -> bool {
-        let is_spelled = || self.plan(&it.extra).variant(message::ROLE) == message::ROLE_TOOL;
+        let is_spelled = || self.plan(&it.extra).variant(Turn::ROLE) == Turn::ROLE_TOOL;
         it.role == Role::Tool && !(self.purpose == Purpose::Return && is_spelled())
     }
 }
@@ -326,42 +347,6 @@ impl Writer<'_> {
 // What goes into `system` (AN-4).
 
 impl Writer<'_> {
-    /// The value of `system`: the leading messages, and later ones that are hoisted; none without
-    /// text.
-    pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
-        if let [one, ..] = messages
-            && leading == 1
-            && let Some(source) = self.whole(one, |source| system_says(source, one))
-        {
-            return Some(source.as_bytes().to_vec());
-        }
-        let mut parts = Vec::new();
-        for (at, it) in messages.iter().enumerate() {
-            let is_hoisted = at >= leading && self.is_hoisted(it);
-            if at < leading || is_hoisted {
-                self.objects.losses.at_message(at);
-                self.instructions(at, it, &mut parts);
-                if is_hoisted {
-                    self.objects.losses.system_moved();
-                }
-            }
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        let array = messages.first().is_some_and(|it| {
-            leading > 0 && self.plan(&it.extra).variant(message::CONTENT) == message::CONTENT_ARRAY
-        });
-        let mut out = Vec::new();
-        match parts.as_slice() {
-            [one] if !array && self.is_plain(one.it) => self.instruction(one, &mut out, true),
-            all => msg_json::Writer::new(&mut out).array(all, |out, one| {
-                out.value(|out| self.instruction(one, out, false));
-            }),
-        }
-        Some(out)
-    }
-
     /// Whether this message goes to the end of `system`.
     fn is_hoisted(&self, it: &Message) -> bool {
         self.later_system() == LaterSystem::Hoist
@@ -370,10 +355,6 @@ impl Writer<'_> {
 
     /// Finds the texts of a message, and notes what is lost of it.
     fn instructions<'m>(&mut self, at: usize, it: &'m Message, parts: &mut Vec<Placed<'m>>) {
-        if it.role == Role::Developer {
-            self.objects.losses.role_changed("developer", "system");
-        }
-        self.objects.lose_envelope(at, it);
         let before = parts.len();
         parts.extend(Placed::all(at, it).filter(|it| self.fits_system(it.part, it.it)));
         let is_blank = |it: &Placed<'_>| text_of_part(it.it) == Some("");

@@ -5,6 +5,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use msg_codec::Json;
 use msg_codec::codec::{Context, RawMember, argument_text, object_of, text_of};
 use msg_core::{Extra, Origin, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::Reader;
@@ -46,17 +47,7 @@ pub(crate) fn blocks(source: &str) -> Vec<Part> {
 
 /// The elements of an array, from source.
 fn elements(source: &str) -> Vec<&str> {
-    let mut reader = Reader::from_text(source);
-    let mut res = Vec::new();
-    if reader.begin_array().is_ok() {
-        while reader.next_element().unwrap_or(false) {
-            match reader.raw() {
-                Ok(it) => res.push(it),
-                Err(_) => break,
-            }
-        }
-    }
-    res
+    Json::from_valid(source).elements().map(Json::source).collect()
 }
 
 /// The value of a block that is nothing but a cache point.
@@ -146,13 +137,8 @@ pub(crate) fn block_of(source: &str, depth: Depth) -> Part {
         let value = raw(source).unwrap_or_else(|| RawJson::string(source));
         return Part::Other(Other::new(BEDROCK, value));
     };
-    let compact = |json: &str| {
-        let mut res = Vec::new();
-        msg_json::write_compact(&mut res, json);
-        res
-    };
-    let canonical = String::from_utf8(canonical_block(&part, depth));
-    if canonical.ok().map(|it| compact(&it)) != Some(compact(source)) {
+    let canonical = String::from_utf8(canonical_block(&part, depth)).unwrap_or_default();
+    if !msg_json::tokens(&canonical).eq(msg_json::tokens(source)) {
         part.extra_mut().set_layout(BEDROCK, source.as_bytes());
     }
     part

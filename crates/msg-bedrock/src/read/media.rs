@@ -1,8 +1,8 @@
 //! Images, documents, videos and sounds (BR-8).
 
-use msg_codec::DataUrl;
-use msg_codec::codec::{object_of, text_of};
-use msg_core::{Audio, Extra, File, Image, Part, RawJson};
+use msg_codec::codec::{MediaSource, object_of, text_of};
+use msg_codec::{DataUrl, MediaKind};
+use msg_core::{Audio, Extra, Part, RawJson};
 
 use super::block::{Members, keep, members, rest, take, take_optional, take_text};
 use crate::formats::Medium;
@@ -34,25 +34,24 @@ pub(super) fn medium(kind: Medium, mut it: Members<'_>, mut extra: Extra) -> Opt
         Place::Text(text) => DataUrl::from_text(text).split_once(',').map(|it| it.1.to_owned()),
         Place::Link(_) => None,
     };
-    let url = match (&data, kind) {
-        (Some(data), Medium::Image | Medium::Document | Medium::Video) => {
-            Some(DataUrl { media_type, data }.url()?)
-        }
-        _ => None,
+    let source = MediaSource {
+        media_type: Some(media_type.into()),
+        data: data.as_deref(),
+        link: match &place {
+            Place::Link(link) => Some(link),
+            _ => None,
+        },
     };
-    Some(match (kind, place) {
-        (Medium::Image, Place::Link(link)) => {
-            let media_type = Some(media_type.to_owned());
-            Part::Image(Image { url: Some(link), media_type, extra, ..Image::default() })
-        }
-        (Medium::Image, _) => Part::Image(Image { url, extra, ..Image::default() }),
-        (_, Place::Link(link)) => {
-            let media_type = Some(media_type.to_owned());
-            Part::File(File { url: Some(link), media_type, filename, extra, ..File::default() })
-        }
-        (Medium::Audio, _) => Part::Audio(Audio { data, format, extra, ..Audio::default() }),
-        (_, _) => Part::File(File { data: url, filename, extra, ..File::default() }),
-    })
+    let mut part = match (kind, &data) {
+        (Medium::Audio, Some(_)) => Part::Audio(Audio { data, format, ..Audio::default() }),
+        (Medium::Image, _) => source.part(MediaKind::Image)?,
+        _ => source.part(MediaKind::Document)?,
+    };
+    if let Part::File(it) = &mut part {
+        it.filename = filename;
+    }
+    *part.extra_mut() = extra;
+    Some(part)
 }
 
 /// The one place of a source, and what is left of the source.

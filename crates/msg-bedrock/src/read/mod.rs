@@ -11,15 +11,13 @@
 mod block;
 mod media;
 
-use msg_codec::codec::{Context, Fields, Placement, bit, mask, text_of};
+use msg_codec::codec::{Context, Fields, Turn, bit, mask, text_of};
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
 use self::block::note_odd;
 pub(crate) use self::block::{Depth, block_of, blocks, members, redacted};
-use crate::shape::{
-    BEDROCK, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED, ROLE_TOOL,
-};
+use crate::shape::BEDROCK;
 
 /// Reads an array of messages, where the reader is before it.
 pub(crate) fn read_messages<'a>(
@@ -29,8 +27,8 @@ pub(crate) fn read_messages<'a>(
     let mut res = Vec::new();
     reader.begin_array()?;
     while reader.next_element()? {
-        let follows = res.last().is_some_and(|it: &Message| it.role == Role::Tool);
-        let messages = read_message(reader, cx, follows).map_err(|it| it.in_message(cx.message))?;
+        let before = res.last().map(|it: &Message| &it.role);
+        let messages = read_message(reader, cx, before).map_err(|it| it.in_message(cx.message))?;
         for message in messages {
             res.push(message);
             cx.next_message();
@@ -44,7 +42,7 @@ pub(crate) fn read_one<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
 ) -> Result<Vec<Message>, Error> {
-    let messages = read_message(reader, cx, false)?;
+    let messages = read_message(reader, cx, None)?;
     messages.iter().for_each(|_| cx.next_message());
     Ok(messages)
 }
@@ -56,7 +54,7 @@ pub(crate) fn read_system<'a>(
 ) -> Option<Option<Message>> {
     let mut extra = Extra::default();
     let parts = if let Some(text) = text_of(source) {
-        extra.set_layout(BEDROCK, [ROLE, CONTENT_TEXT << 5 | CONTENT]);
+        extra.set_layout(BEDROCK, [Turn::ROLE, Turn::CONTENT_OTHER << 5 | Turn::CONTENT]);
         let text = cx.text(text, "system");
         if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }
     } else if source.starts_with('[') {
@@ -76,18 +74,18 @@ pub(crate) fn read_system<'a>(
 fn read_message<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
-    follows_results: bool,
+    before: Option<&Role>,
 ) -> Result<Vec<Message>, Error> {
     let offset = reader.next_offset();
     if reader.peek()? != Kind::Object {
         let message = Some(cx.message);
         return Err(Error::Shape { message, expected: "a message, which is an object", offset });
     }
-    let (mut fields, mut word) = (Fields::new(&MESSAGE, cx), None);
+    let (mut fields, mut word) = (Fields::new(&Turn::SHAPE, cx), None);
     let (mut parts, mut is_raw) = (Vec::new(), false);
     reader.begin_object()?;
     while let Some(code) = fields.next(cx, reader)? {
-        if code == ROLE {
+        if code == Turn::ROLE {
             word = cx.role_word(reader)?;
             continue;
         }
@@ -102,53 +100,24 @@ fn read_message<'a>(
                 (parts, false)
             }
             Kind::String => {
-                fields.vary(CONTENT, CONTENT_TEXT);
+                fields.vary(Turn::CONTENT, Turn::CONTENT_OTHER);
                 let text = cx.text(text_of(source).unwrap_or_default(), "content");
                 (vec![Part::text(text)], false)
             }
             Kind::Null => {
-                fields.vary(CONTENT, CONTENT_NULL);
+                fields.vary(Turn::CONTENT, Turn::CONTENT_NULL);
                 (Vec::new(), false)
             }
             _ => {
                 cx.wrong_type("content");
-                fields.set_raw(CONTENT, Some(source));
+                fields.set_raw(Turn::CONTENT, Some(source));
                 (Vec::new(), true)
             }
         };
     }
     let Some(word) = word else { return Err(Error::Role { message: cx.message, offset }) };
-    let role = cx.role(&word);
-    if Role::spelling(&word).is_some() {
-        fields.vary(ROLE, ROLE_SPELLED);
-    } else if role == Role::Tool {
-        fields.vary(ROLE, ROLE_TOOL);
-    }
-    let is_result = |it: &Part| matches!(it, Part::ToolResult(_));
-    let n_results = match role {
-        Role::User => parts.iter().take_while(|it| is_result(it)).count(),
-        _ => 0,
-    };
-    let rest = parts.split_off(n_results);
-    let mixed = match role == Role::User && rest.iter().any(is_result) {
-        true => Placement::MIXED,
-        false => Placement::default(),
-    };
-    let own = match role {
-        Role::User if follows_results => Placement::APART,
-        Role::System | Role::Developer => Placement::LISTED,
-        _ => Placement::default(),
-    };
-    let canonical = bit(ROLE) | mask(!is_raw, CONTENT);
-    if n_results == 0 {
-        let extra = fields.keep_placed(canonical, own | mixed, &BEDROCK, cx);
-        return Ok(vec![Message { role, parts: rest, name: None, extra }]);
-    }
-    let extra = fields.keep_placed(canonical, own, &BEDROCK, cx);
-    let mut res = vec![Message { role: Role::Tool, parts, name: None, extra }];
-    if !rest.is_empty() {
-        let extra = mixed.keep(&BEDROCK, &[]);
-        res.push(Message { role, parts: rest, name: None, extra });
-    }
-    Ok(res)
+    let role = Turn::read_role(&word, &mut fields, cx);
+    let canonical = bit(Turn::ROLE) | mask(!is_raw, Turn::CONTENT);
+    let keep = |placement| fields.keep_placed(canonical, placement, &BEDROCK, cx);
+    Ok(Turn::results_apart(&BEDROCK, (role, parts), before, keep))
 }

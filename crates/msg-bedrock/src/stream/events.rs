@@ -3,7 +3,7 @@
 use msg_codec::codec::{Losses, Placed, Purpose};
 use msg_codec::stream::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
 use msg_codec::{Assembled, EventOptions, Json, write_frame};
-use msg_core::{Extra, FinishReason, Origin, Part, Report, Usage};
+use msg_core::{Extra, FinishReason, Origin, Report, Usage};
 use msg_json::{Writer, to_text};
 
 use crate::shape::BEDROCK;
@@ -119,11 +119,7 @@ impl BlockForm for ConverseEvents {
     /// The block of a document, taken apart.
     fn part(&self, block: u64, part: &BlockPart<'_>, out: &mut Vec<u8>) -> (bool, Report) {
         let options = WriteOptions { unsigned: Some(Unsigned::Keep), ..WriteOptions::canonical() };
-        let mut own = part.part.clone();
-        let arguments = match &mut own {
-            Part::ToolCall(it) => Some(std::mem::replace(&mut it.arguments, "{}".into())),
-            _ => None,
-        };
+        let (own, arguments) = part.without_arguments();
         let placed = Placed { message: 0, part: 0, it: &own };
         let mut text = Vec::new();
         let mut report = written(&options, Purpose::Convert, |it| it.placed(&placed, &mut text));
@@ -136,9 +132,9 @@ impl BlockForm for ConverseEvents {
         let deltas = match &*kind {
             "text" => Vec::from_iter(is_new.then(|| text.clone())),
             "toolUse" => {
-                let all = arguments.as_ref().map_or(source("input"), |it| it.text());
-                let rest = all.get(part.said.unwrap_or(0)..).unwrap_or_default();
-                let delta = (!rest.is_empty()).then(|| object("input", &string(rest)));
+                let all = || source("input").get(part.said.unwrap_or(0)..).map(str::to_owned);
+                let rest = arguments.or_else(all).unwrap_or_default();
+                let delta = (!rest.is_empty()).then(|| object("input", &string(&rest)));
                 delta.map(|it| object(&kind, &it)).into_iter().collect()
             }
             "toolResult" if is_new => {
@@ -218,20 +214,17 @@ pub(crate) fn stop_reason(finish: &FinishReason) -> Option<&str> {
 
 /// The provider's own object where it is Bedrock's, else one of the numbers.
 pub(crate) fn write_usage(it: &mut Writer<'_>, usage: &Usage) {
-    let own = usage.raw.as_ref();
-    if let Some(own) = own.filter(|it| Json::from_valid(it.text()).get("inputTokens").is_some()) {
-        return it.compact(own.text());
-    }
     let (cached, stored) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
     let input = usage.input.unwrap_or(0).saturating_sub(cached).saturating_sub(stored);
     let output = usage.output.unwrap_or(0);
-    it.object(|it| {
-        it.key("inputTokens").u64(input);
-        it.key("outputTokens").u64(output);
-        let all =
-            [input, output, cached, stored].iter().fold(0, |all: u64, it| all.saturating_add(*it));
-        it.key("totalTokens").u64(usage.total.unwrap_or(all));
-        it.optional("cacheReadInputTokens", usage.cached, |it, n| it.u64(n));
-        it.optional("cacheWriteInputTokens", usage.cache_write, |it, n| it.u64(n));
-    });
+    let all =
+        [input, output, cached, stored].iter().fold(0, |all: u64, it| all.saturating_add(*it));
+    let counts = [
+        ("inputTokens", Some(input)),
+        ("outputTokens", Some(output)),
+        ("totalTokens", usage.total.or(Some(all))),
+        ("cacheReadInputTokens", usage.cached),
+        ("cacheWriteInputTokens", usage.cache_write),
+    ];
+    usage.write(it, |name| name == "inputTokens", &counts);
 }

@@ -9,13 +9,10 @@
 
 mod block;
 
-use msg_codec::codec::{PartWriter, Placed, Placement, Purpose, bit, mask, text_of_part};
+use msg_codec::codec::{ListWriter, PartWriter, Placed, Placement, Purpose, Turn, text_of_part};
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
-use crate::shape::{
-    BEDROCK, CACHE_POINT, CONTENT, CONTENT_NULL, CONTENT_TEXT, MESSAGE, ROLE, ROLE_SPELLED,
-    ROLE_TOOL,
-};
+use crate::shape::{BEDROCK, CACHE_POINT};
 use crate::{Cache, LaterSystem, WriteOptions};
 
 pub(crate) use self::block::canonical_block;
@@ -43,11 +40,44 @@ pub(crate) fn written(
     report
 }
 
-impl Writer<'_> {
-    pub(crate) fn keeps_layout(&self) -> bool {
-        self.objects.keeps_layout()
+impl<'m> ListWriter<'m> for Writer<'_> {
+    fn system(&mut self, messages: &'m [Message], leading: usize) -> Option<Vec<u8>> {
+        let mut parts = Vec::new();
+        let later_system = self.later_system();
+        for (at, it) in later_system.instructions(messages, leading) {
+            self.objects.instruct(at, it, leading);
+            parts.extend(Placed::all(at, it).filter(|it| self.fits_system(it.part, it.it)));
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        let was_text = messages.first().filter(|_| leading > 0).is_some_and(|it| {
+            let plan = self.objects.plan(&it.extra, 0);
+            plan.variant(Turn::CONTENT) == Turn::CONTENT_OTHER
+        });
+        let mut out = Vec::new();
+        match parts.as_slice() {
+            [Placed { it: Part::Text(it), .. }] if was_text && it.extra.is_empty() => {
+                msg_json::write_str(&mut out, &it.text);
+            }
+            all => self.array(all, &mut out),
+        }
+        Some(out)
     }
 
+    fn list(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
+        let groups = self.groups(messages, first);
+        msg_json::Writer::new(out).array(groups, |out, (at, group)| {
+            out.value(|out| self.group(group, at, out));
+        });
+    }
+
+    fn keeps(&self, _: &RawJson) -> bool {
+        self.objects.keeps_layout()
+    }
+}
+
+impl Writer<'_> {
     fn later_system(&self) -> LaterSystem {
         let default = match self.purpose {
             Purpose::Convert => LaterSystem::User,
@@ -59,41 +89,6 @@ impl Writer<'_> {
     /// Whether this message goes to the end of `system`.
     fn is_hoisted(&self, it: &Message) -> bool {
         self.later_system() == LaterSystem::Hoist && it.role.is_system()
-    }
-
-    /// The value of `system`: the leading messages, and later ones that are hoisted; none without blocks.
-    pub(crate) fn system(&mut self, messages: &[Message], leading: usize) -> Option<Vec<u8>> {
-        let mut parts = Vec::new();
-        for (at, it) in messages.iter().enumerate() {
-            let is_hoisted = at >= leading && self.is_hoisted(it);
-            if at >= leading && !is_hoisted {
-                continue;
-            }
-            self.objects.losses.at_message(at);
-            if it.role == Role::Developer {
-                self.objects.losses.role_changed("developer", "system");
-            }
-            if is_hoisted {
-                self.objects.losses.system_moved();
-            }
-            self.objects.lose_envelope(at, it);
-            parts.extend(Placed::all(at, it).filter(|it| self.fits_system(it.part, it.it)));
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        let was_text = messages.first().filter(|_| leading > 0).is_some_and(|it| {
-            let plan = self.objects.plan(&it.extra, 0);
-            plan.variant(crate::shape::CONTENT) == crate::shape::CONTENT_TEXT
-        });
-        let mut out = Vec::new();
-        match parts.as_slice() {
-            [Placed { it: Part::Text(it), .. }] if was_text && it.extra.is_empty() => {
-                msg_json::write_str(&mut out, &it.text);
-            }
-            all => self.array(all, &mut out),
-        }
-        Some(out)
     }
 
     /// Only text, guarded content and cache points have a place in `system`; what was there goes back.
@@ -133,41 +128,29 @@ fn is_breakpoint(origin: &Origin, name: &str) -> bool {
 
 /// The cache point that says what a breakpoint of OpenAI says; only two lifetimes have a place in it.
 fn of_breakpoint(breakpoint: &RawJson) -> RawJson {
-    let members = breakpoint.members().unwrap_or_default();
-    let ttl = members.iter().find(|it| it.0 == "ttl").map(|it| it.1.text());
-    RawJson::written(|it| {
-        it.object(|it| {
-            it.key("type").str("default");
-            let ttl = ttl.filter(|it| matches!(*it, "\"5m\"" | "\"1h\""));
-            it.optional("ttl", ttl, |it, raw| it.raw(raw));
-        });
-    })
+    let ttl = breakpoint.member("ttl").filter(|it| matches!(it.text(), "\"5m\"" | "\"1h\""));
+    cached("default", ttl)
 }
 
 /// The cache point that says what a `cache_control` says.
 pub(crate) fn of_cache_control(control: &RawJson) -> Option<RawJson> {
-    let members = control.members()?;
-    let find = |name: &str| members.iter().find(|it| it.0 == name).map(|it| &it.1);
-    (find("type")?.parse::<String>().ok()? == "ephemeral").then_some(())?;
-    Some(RawJson::written(|it| {
+    let is_kind = control.member_text("type")? == "ephemeral";
+    is_kind.then(|| cached("default", control.member("ttl")))
+}
+
+/// A cache point, or Anthropic's word for one: its type, and how long it lasts.
+pub(crate) fn cached(kind: &str, ttl: Option<RawJson>) -> RawJson {
+    RawJson::written(|it| {
         it.object(|it| {
-            it.key("type").str("default");
-            it.optional("ttl", find("ttl"), |it, raw| it.raw(raw.text()));
+            it.key("type").str(kind);
+            it.optional("ttl", ttl, |it, raw| it.raw(raw.text()));
         });
-    }))
+    })
 }
 
 // The messages of a list: which go out as one, their roles, and what the source had beside (BR-4).
 
 impl Writer<'_> {
-    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
-    pub(crate) fn messages(&mut self, messages: &[Message], first: usize, out: &mut Vec<u8>) {
-        let groups = self.groups(messages, first);
-        msg_json::Writer::new(out).array(groups, |out, (at, group)| {
-            out.value(|out| self.group(group, at, out));
-        });
-    }
-
     /// Writes messages that are the one of a response.
     pub(crate) fn single(&mut self, messages: &[Message], out: &mut Vec<u8>) {
         match messages {
@@ -232,7 +215,7 @@ impl Writer<'_> {
 
     /// Whether this is a tool message, unless it had that role in the source, where it stays.
     fn is_results(&self, it: &Message) -> bool {
-        let is_spelled = || self.objects.plan(&it.extra, 0).variant(ROLE) == ROLE_TOOL;
+        let is_spelled = || self.objects.plan(&it.extra, 0).variant(Turn::ROLE) == Turn::ROLE_TOOL;
         let is_returned = || self.purpose == Purpose::Return && is_spelled();
         match it.role {
             Role::User => !it.parts.is_empty() && it.parts.iter().all(is_result),
@@ -246,14 +229,12 @@ impl Writer<'_> {
         let plan = self.objects.plan(&head.extra, 0);
         let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);
-        let has_content = !raw.iter().any(|it| it.name == "content" && parts.is_empty())
-            && (plan.may_have(CONTENT) || !parts.is_empty());
-        let want = bit(ROLE) | mask(has_content, CONTENT);
-        let variant = plan.variant(CONTENT);
+        let want = Turn::wanted(plan, &raw, &parts);
+        let variant = plan.variant(Turn::CONTENT);
         self.objects.losses.at_message(at);
-        let role = self.role(head, plan.variant(ROLE));
-        let lost = MESSAGE.write(out, plan, want, &raw, |out, code| match code {
-            ROLE => msg_json::write_str(out, role),
+        let role = self.role(head, plan.variant(Turn::ROLE));
+        let lost = Turn::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            Turn::ROLE => msg_json::write_str(out, role),
             _ => self.content(&parts, variant, out),
         });
         self.objects.losses.at_message(at);
@@ -271,18 +252,12 @@ impl Writer<'_> {
 
     /// The role that goes out, and whether it is another one than that of the message.
     fn word<'m>(&self, it: &'m Message, variant: u8) -> (&'m str, bool) {
-        let keeps = self.later_system() == LaterSystem::Keep;
-        let is_verbatim = self.purpose == Purpose::Return && self.keeps_layout();
-        match (&it.role, variant) {
-            (Role::User | Role::Tool, ROLE_SPELLED) => ("human", false),
-            (Role::Assistant, ROLE_SPELLED) => ("ai", false),
-            (Role::User | Role::Assistant, _) => (it.role.as_str(), false),
-            (Role::Tool, _) if self.is_results(it) => ("user", false),
-            (Role::System, _) if keeps => ("system", false),
-            _ if is_verbatim => (it.role.as_str(), false),
-            (Role::Developer, _) if keeps => ("system", true),
-            _ => ("user", true),
-        }
+        let keeps = Turn {
+            results: self.is_results(it),
+            system: self.later_system() == LaterSystem::Keep,
+            all: self.purpose == Purpose::Return && self.objects.keeps_layout(),
+        };
+        keeps.role_word(&it.role, variant)
     }
 
     /// The parts of a group that the format has a place for, the results of a user first.
@@ -292,7 +267,7 @@ impl Writer<'_> {
             self.objects.losses.at_message(message);
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
-        let variant = |it: &Message| self.objects.plan(&it.extra, 0).variant(ROLE);
+        let variant = |it: &Message| self.objects.plan(&it.extra, 0).variant(Turn::ROLE);
         let is_user = |it: &Message| matches!(self.word(it, variant(it)).0, "user" | "human");
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
@@ -304,9 +279,9 @@ impl Writer<'_> {
     /// Writes the value of `content`; the variant is the one that the source had.
     fn content(&mut self, parts: &[Placed<'_>], variant: u8, out: &mut Vec<u8>) {
         match parts {
-            [] if variant == CONTENT_NULL => out.extend_from_slice(b"null"),
+            [] if variant == Turn::CONTENT_NULL => out.extend_from_slice(b"null"),
             [Placed { it: Part::Text(it), .. }]
-                if variant == CONTENT_TEXT && it.extra.is_empty() =>
+                if variant == Turn::CONTENT_OTHER && it.extra.is_empty() =>
             {
                 msg_json::write_str(out, &it.text);
             }
@@ -329,7 +304,7 @@ impl Writer<'_> {
                 let point = self.cache_point(one.part, one.it.extra());
                 out.value(|out| self.block(one.part, one.it, out));
                 if let Some(point) = point {
-                    out.object(|it| it.key("cachePoint").raw(point.text()));
+                    out.object(|it| it.key(CACHE_POINT).raw(point.text()));
                 }
             }
         });

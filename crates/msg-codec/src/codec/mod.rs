@@ -17,6 +17,7 @@ mod request;
 mod settings;
 mod shape;
 mod source;
+mod turn;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -36,6 +37,7 @@ pub use request::{ListWriter, Request, RequestForm, RequestParts};
 pub use settings::Settings;
 pub use shape::{Shape, Value, bit, mask};
 pub use source::MediaSource;
+pub use turn::Turn;
 pub use wanted::{Found, Mended, Parts, Want, Wants};
 
 // What an object leaves beside the part that it became: its unknown members, those of the object inside of it,
@@ -384,6 +386,14 @@ impl Body {
     /// As [`Body::set`], of a value that is written.
     pub fn write_member(&mut self, name: &str, value: impl FnOnce(&mut Writer<'_>)) {
         self.set(name, RawJson::written(value));
+    }
+
+    /// As [`Body::write_member`], of an object, unless nothing is in it.
+    pub fn write_object(&mut self, name: &str, fill: impl FnOnce(&mut Writer<'_>)) {
+        let object = RawJson::written(|it| it.object(fill));
+        if object.text() != "{}" {
+            self.set(name, object);
+        }
     }
 
     /// As [`Body::write_member`], if there is a value.

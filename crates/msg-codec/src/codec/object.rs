@@ -2,7 +2,8 @@
 //! out around the unknown ones, and what has no place is noted.
 
 use msg_core::{
-    CallKind, Extra, Message, Origin, Other, Part, Place, RawJson, Report, Severity, Text, ToolCall,
+    CallKind, Extra, Message, Origin, Other, Part, Place, RawJson, Report, Role, Severity, Text,
+    ToolCall,
 };
 use msg_json::{JsonError, Kind, Reader};
 
@@ -190,6 +191,19 @@ impl<'r> PartWriter<'r> {
     pub fn lose_envelope(&mut self, at: usize, it: &Message) {
         self.envelope_losses(at, it);
         it.extra.iter(&self.origin).for_each(|it| self.losses.raw(None, it.0));
+    }
+
+    /// Goes to a message whose parts are instructions, and notes what is lost of it: its place too, unless it is one of
+    /// the `leading` ones.
+    pub fn instruct(&mut self, at: usize, it: &Message, leading: usize) {
+        self.losses.at_message(at);
+        if it.role == Role::Developer {
+            self.losses.role_changed("developer", "system");
+        }
+        if at >= leading {
+            self.losses.system_moved();
+        }
+        self.lose_envelope(at, it);
     }
 
     /// Moves results before other parts, and notes that.

@@ -311,6 +311,24 @@ impl Body {
         }
         Ok(res)
     }
+
+    /// Whether the object that the reader is at has a member of this name and kind.
+    ///
+    /// # Errors
+    /// What is not JSON, with the place.
+    pub fn has_member(
+        mut reader: Reader<'_>,
+        name: &str,
+        kind: Kind,
+    ) -> Result<bool, msg_json::JsonError> {
+        let mut res = false;
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            res |= key.text == name && reader.peek()? == kind;
+            reader.raw()?;
+        }
+        Ok(res)
+    }
 }
 
 /// The request of a format, and what tells the documents of the format apart.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use msg_core::Part;
+use msg_core::{Audio, File, Image, Part};
 
 use super::losses::Losses;
-use crate::media::{DataUrl, audio_format, media_type_of_audio};
+use crate::media::{DataUrl, MediaKind};
 
 /// Where the bytes of a part are.
 ///
@@ -34,8 +34,8 @@ impl<'m> MediaSource<'m> {
             Part::Image(it) => Self::at(it.url.as_deref()?, it.media_type.as_deref()),
             Part::Audio(it) => {
                 let (data, format) = (it.data.as_deref()?, it.format.as_deref()?);
-                let spelled = spelled().filter(|it| audio_format(it) == Some(format));
-                let media_type = spelled.unwrap_or_else(|| media_type_of_audio(format));
+                let spelled = spelled().filter(|it| MediaKind::audio_format(it) == Some(format));
+                let media_type = spelled.unwrap_or_else(|| MediaKind::type_of_audio(format));
                 let media_type = Some(Cow::Owned(media_type));
                 Some(Self { media_type, data: Some(data), link: None })
             }
@@ -48,6 +48,31 @@ impl<'m> MediaSource<'m> {
             }
             _ => None,
         }
+    }
+
+    /// The part of a kind that is here: an image, a sound that has its bytes, else a file. None if a sound is of a type
+    /// without a name, or bytes of none.
+    #[must_use]
+    pub fn part(&self, kind: MediaKind) -> Option<Part> {
+        let said = self.media_type.as_deref();
+        let media_type = said.map(str::to_owned);
+        let Some(data) = self.data else {
+            let url = self.link.map(str::to_owned);
+            return Some(match kind {
+                MediaKind::Image => Part::Image(Image { url, media_type, ..Image::default() }),
+                _ => Part::File(File { url, media_type, ..File::default() }),
+            });
+        };
+        if kind == MediaKind::Audio {
+            let (data, format) =
+                (Some(data.to_owned()), Some(MediaKind::audio_format(said?)?.to_owned()));
+            return Some(Part::Audio(Audio { data, format, ..Audio::default() }));
+        }
+        let url = DataUrl { media_type: said?, data }.url()?;
+        Some(match kind {
+            MediaKind::Image => Part::Image(Image::from_url(url)),
+            _ => Part::File(File { data: Some(url), ..File::default() }),
+        })
     }
 
     fn at(url: &'m str, media_type: Option<&'m str>) -> Option<Self> {

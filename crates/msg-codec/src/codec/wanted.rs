@@ -57,6 +57,17 @@ pub struct Wants {
     pub bare: Option<&'static str>,
 }
 
+impl Wants {
+    /// Members that are looked at, and what an object must have of them.
+    #[must_use]
+    pub const fn new(
+        members: &'static [(&'static str, Want)],
+        needs: &'static [&'static [&'static str]],
+    ) -> Self {
+        Self { members, needs, marks: &[], bare: None }
+    }
+}
+
 /// What is wanted of the parts of a content.
 pub struct Parts {
     /// What is wanted of a part of this object; none if that is not known to be a part.

@@ -128,6 +128,18 @@ pub struct BlockPart<'a> {
     pub said: Option<usize>,
 }
 
+impl BlockPart<'_> {
+    /// The part without the arguments of its call, and of these what its deltas have not said; none if it is not a call.
+    #[must_use]
+    pub fn without_arguments(&self) -> (Part, Option<String>) {
+        let mut part = self.part.clone();
+        let Part::ToolCall(call) = &mut part else { return (part, None) };
+        let all = std::mem::replace(&mut call.arguments, "{}".into());
+        let rest = all.text().get(self.said.unwrap_or(0)..).unwrap_or_default().to_owned();
+        (part, Some(rest))
+    }
+}
+
 /// Writes the events of any stream as those of an API that numbers its blocks, as they arrive.
 ///
 /// Texts and thoughts are blocks one after the other; calls may grow side by side. What a part has besides its text goes

@@ -388,7 +388,7 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         res.push(Cow::Owned(said.to_ascii_lowercase()));
     }
     if name == "format" {
-        res.extend(msg_codec::audio_format(said).map(Cow::Borrowed));
+        res.extend(msg_codec::MediaKind::audio_format(said).map(Cow::Borrowed));
         for media_type in msg_bedrock::media_types(said) {
             res.push(Cow::Borrowed(media_type));
         }

@@ -147,33 +147,17 @@ pub(super) fn word(reason: &FinishReason) -> Option<String> {
 
 /// The provider's own object where it is Gemini's, else one of the numbers.
 pub(crate) fn usage_metadata(usage: &Usage, it: &mut JsonWriter<'_>) {
-    let own = usage.raw.as_ref().filter(|raw| {
-        let members = msg_codec::codec::object_members(raw).unwrap_or_default();
-        members.iter().any(|it| it.name.ends_with("TokenCount"))
-    });
-    if let Some(own) = own {
-        let mut compact = Vec::new();
-        own.write_compact(&mut compact);
-        return it.value(|out| out.extend_from_slice(&compact));
-    }
-    it.object(|it| {
-        for (name, count) in [
-            ("promptTokenCount", usage.input),
-            // Thoughts are beside the output here, and inside of it elsewhere (RQ-25).
-            (
-                "candidatesTokenCount",
-                usage.output.map(|it| it.saturating_sub(usage.reasoning.unwrap_or(0))),
-            ),
-            (
-                "totalTokenCount",
-                usage.total.or(usage.input.zip(usage.output).map(|it| it.0.saturating_add(it.1))),
-            ),
-            ("cachedContentTokenCount", usage.cached),
-            ("thoughtsTokenCount", usage.reasoning),
-        ] {
-            it.optional(name, count, |it, n| it.u64(n));
-        }
-    });
+    // Thoughts are beside the output here, and inside of it elsewhere (RQ-25).
+    let thought = usage.reasoning.unwrap_or(0);
+    let both = usage.input.zip(usage.output);
+    let counts = [
+        ("promptTokenCount", usage.input),
+        ("candidatesTokenCount", usage.output.map(|it| it.saturating_sub(thought))),
+        ("totalTokenCount", usage.total.or(both.map(|it| it.0.saturating_add(it.1)))),
+        ("cachedContentTokenCount", usage.cached),
+        ("thoughtsTokenCount", usage.reasoning),
+    ];
+    usage.write(it, |name| name.ends_with("TokenCount"), &counts);
 }
 
 // Any stream's events rewritten while they arrive (GE-20).

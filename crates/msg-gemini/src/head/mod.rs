@@ -13,7 +13,7 @@ mod write;
 pub(crate) use read::read;
 pub(crate) use write::write;
 
-use msg_core::request::{RequestHead, ToolChoice};
+use msg_core::request::{RequestHead, Tool, ToolChoice};
 
 /// The choice and its mode, where this family has a word for it.
 pub(crate) fn said_choice(head: &RequestHead) -> Option<(&ToolChoice, &'static str)> {
@@ -25,4 +25,11 @@ pub(crate) fn said_choice(head: &RequestHead) -> Option<(&ToolChoice, &'static s
         _ => "any",
     };
     Some((choice, mode))
+}
+
+/// What a declaration has no place for.
+pub(crate) fn unsaid(tool: &Tool) -> Vec<&'static str> {
+    let Some(tool) = tool.function() else { return vec!["type"] };
+    let strict = tool.strict.map(|_| "strict");
+    strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
 }

@@ -197,8 +197,7 @@ fn json_type(raw: &RawJson) -> Option<bool> {
 }
 
 fn schema(schema: RawJson, origin: SchemaOrigin) -> ResponseFormat {
-    let (name, description, strict) = (None, None, None);
-    ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict })
+    ResponseFormat::Schema(ResponseSchema { origin, ..ResponseSchema::new(schema, "") })
 }
 
 /// A level and a budget, of which 0 is off and -1 as much as the model likes; other settings have no word.

@@ -7,7 +7,7 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use super::{hosted, said_choice};
+use super::{hosted, said_choice, unsaid};
 
 /// What documents of this format are called in a report.
 const TARGET: &str = "gemini requests";
@@ -42,9 +42,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let lost_all = !head.tools.is_empty() && tools.is_empty();
     let choice = said_choice(head).filter(|_| !lost_all);
     body.write_optional("toolConfig", choice, tool_config);
-    let settings = msg_json::to_text(|it| it.object(|it| settings(head, it, &mut report)));
-    let settings = Some(settings).filter(|it| it != "{}");
-    body.write_optional("generationConfig", settings, |it, json| it.raw(&json));
+    body.write_object("generationConfig", |it| settings(head, it, &mut report));
     let tier = match head.caller.service_tier.as_deref() {
         Some("default") => Some("standard"),
         Some("fast" | "priority") => Some("priority"),
@@ -59,13 +57,6 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     head.lose_schema_notes(TARGET, &mut report);
     SETTINGS.lose(head, &placeless, &mut report);
     report
-}
-
-/// What a declaration has no place for.
-fn unsaid(tool: &Tool) -> Vec<&'static str> {
-    let Some(tool) = tool.function() else { return vec!["type"] };
-    let strict = tool.strict.map(|_| "strict");
-    strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
 }
 
 /// The functions in one tool, each tool of the provider in one of its own.

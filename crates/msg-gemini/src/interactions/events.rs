@@ -7,10 +7,10 @@
 //! done
 //! ```
 
-use msg_codec::codec::{Losses, Purpose};
+use msg_codec::codec::{ListWriter, Losses, Purpose};
 use msg_codec::stream::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
 use msg_codec::{Assembled, EventOptions, Json};
-use msg_core::{Extra, FinishReason, Message, Origin, Part, Report, Role, Usage};
+use msg_core::{Extra, FinishReason, Message, Origin, Report, Role, Usage};
 use msg_json::Writer;
 
 use super::shape::INTERACTIONS;
@@ -109,20 +109,14 @@ impl BlockForm for InteractionEvents {
     /// The step of a document; a string that a delta may say is taken out of it.
     fn part(&self, block: u64, part: &BlockPart<'_>, out: &mut Vec<u8>) -> (bool, Report) {
         let options = WriteOptions::canonical();
-        let mut own = part.part.clone();
-        let arguments = match &mut own {
-            Part::ToolCall(it) => Some(std::mem::replace(&mut it.arguments, "{}".into())),
-            _ => None,
-        };
+        let (own, arguments) = part.without_arguments();
         let message = [Message::new(Role::Assistant).with_part(own)];
         let mut list = Vec::new();
-        let mut report = written(&options, Purpose::Convert, |it| it.steps(&message, 0, &mut list));
+        let mut report = written(&options, Purpose::Convert, |it| it.list(&message, 0, &mut list));
         let list = String::from_utf8(list).unwrap_or_default();
         let Some(whole) = Json::from_valid(&list).elements().next() else { return (false, report) };
         let start = Start::of(whole, arguments.is_some());
-        let arguments = arguments.as_ref().map_or("", |it| it.text());
-        let rest = arguments.get(part.said.unwrap_or(0)..).unwrap_or_default();
-        let rest = Some(BlockDelta::Arguments(rest)).filter(|_| !rest.is_empty());
+        let rest = arguments.as_deref().filter(|it| !it.is_empty()).map(BlockDelta::Arguments);
         if part.said.is_some() {
             rest.iter().for_each(|it| self.delta(block, it, out));
             late(block, &start, &mut report, out);
@@ -292,23 +286,13 @@ pub(super) fn status(finish: &FinishReason) -> Option<&str> {
 
 /// The provider's own object where it is of this API, else one of the numbers.
 pub(super) fn usage(it: &mut Writer<'_>, usage: &Usage) {
-    let own = usage.raw.as_ref().filter(|raw| {
-        let members = msg_codec::codec::object_members(raw).unwrap_or_default();
-        members.iter().any(|it| it.name.starts_with("total_") && it.name != "total_tokens")
-    });
-    if let Some(own) = own {
-        return it.compact(own.text());
-    }
     let thought = usage.reasoning.unwrap_or_default();
-    it.object(|it| {
-        for (name, count) in [
-            ("total_input_tokens", usage.input),
-            ("total_output_tokens", usage.output.map(|it| it.saturating_sub(thought))),
-            ("total_thought_tokens", usage.reasoning),
-            ("total_cached_tokens", usage.cached),
-            ("total_tokens", usage.total),
-        ] {
-            it.optional(name, count, |it, n| it.u64(n));
-        }
-    });
+    let counts = [
+        ("total_input_tokens", usage.input),
+        ("total_output_tokens", usage.output.map(|it| it.saturating_sub(thought))),
+        ("total_thought_tokens", usage.reasoning),
+        ("total_cached_tokens", usage.cached),
+        ("total_tokens", usage.total),
+    ];
+    usage.write(it, |name| name.starts_with("total_") && name != "total_tokens", &counts);
 }

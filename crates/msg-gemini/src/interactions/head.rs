@@ -9,13 +9,12 @@ use msg_codec::codec::{Body, Settings};
 use msg_core::{
     RawJson, Report,
     request::{
-        Function, HostedTool, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Tool,
-        ToolChoice,
+        Function, HostedTool, RequestHead, ResponseFormat, ResponseSchema, Tool, ToolChoice,
     },
 };
 use msg_json::Writer;
 
-use crate::head::{hosted, said_choice};
+use crate::head::{hosted, said_choice, unsaid};
 
 const CONFIG: &str = "generation_config";
 const JSON: &str = "application/json";
@@ -43,18 +42,10 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
     let mut head = RequestHead::of_members(members, |head, name, raw| match name {
         "model" => raw.parse().ok().map(|it| head.model = Some(it)),
         "stream" => raw.parse().ok().map(|it| head.stream = Some(it)),
-        "tools" => {
-            let tools: Vec<RawJson> = raw.parse().ok()?;
-            let read = |(at, it)| match hosted_tool(&it, at) {
-                Some(tool) => Tool::Hosted(tool),
-                None => {
-                    let pointer = format!("/tools/{at}");
-                    Tool::of(function(&it, &pointer), pointer)
-                }
-            };
-            head.tools.extend(tools.into_iter().enumerate().map(read));
-            Some(())
-        }
+        "tools" => head.take_tools(raw, |it, at| {
+            let hosted = hosted_tool(it, at).map(Tool::Hosted);
+            hosted.or_else(|| function(it, at).map(Tool::Function))
+        }),
         CONFIG => SETTINGS.take_all(head, CONFIG, raw, |head, name, raw| {
             let choice = choice(raw).filter(|_| name == "tool_choice")?;
             head.place("tool_choice", format!("/{CONFIG}/{name}"));
@@ -72,25 +63,24 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
         let bare = head.rest.iter().position(|it| it.0 == "response_format");
         let is_object = |at: &usize| head.rest[*at].1.text().starts_with('{');
         head.response_format = Some(match bare.filter(is_object) {
-            Some(at) => schema(head.rest.remove(at).1, "/response_format"),
+            Some(at) => format_of(head.rest.remove(at).1, "/response_format"),
             None => ResponseFormat::Json,
         });
     }
     head
 }
 
-fn hosted_tool(raw: &RawJson, index: usize) -> Option<HostedTool> {
-    let mut members = raw.present_members()?;
-    let at = members.iter().position(|it| it.0 == "type")?;
-    let kind = hosted::kind(&members.remove(at).1.parse::<String>().ok()?)?;
-    let pointer = format!("/tools/{index}");
-    Some(hosted::read(kind, members, (&pointer, &pointer)))
+fn hosted_tool(raw: &RawJson, pointer: &str) -> Option<HostedTool> {
+    let kind = hosted::kind(&raw.member_text("type")?)?;
+    let mut settings = raw.present_members()?;
+    settings.retain(|it| it.0 != "type");
+    Some(hosted::read(kind, settings, (pointer, pointer)))
 }
 
 fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
+    (raw.member_text("type")? == "function").then_some(())?;
     let mut members = raw.present_members()?;
-    let at = members.iter().position(|it| it.0 == "type")?;
-    (members.remove(at).1.parse::<String>().ok()? == "function").then_some(())?;
+    members.retain(|it| it.0 != "type");
     Function::of_members(members, "parameters", pointer)
 }
 
@@ -104,13 +94,9 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
             _ => None,
         };
     }
-    let members = raw.present_members()?;
-    let [(name, allowed)] = members.as_slice() else { return None };
-    (name == "allowed_tools").then_some(())?;
-    let members = allowed.present_members()?;
-    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
-    let mode = find("mode").and_then(|it| it.parse::<String>().ok()).unwrap_or_default();
-    let tools: Vec<String> = find("tools")?.parse().ok()?;
+    let allowed = raw.only_member("allowed_tools")?;
+    let mode = allowed.member_text("mode").unwrap_or_default();
+    let tools: Vec<String> = allowed.member("tools")?.parse().ok()?;
     match (mode.to_ascii_lowercase().as_str(), tools.as_slice()) {
         ("any", [one]) => Some(ToolChoice::Tool(one.clone())),
         ("any", _) => Some(ToolChoice::required(tools)),
@@ -138,27 +124,23 @@ fn format(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
 /// The format of a text; a schema says that it is JSON.
 fn one_format(head: &mut RequestHead, one: &RawJson, pointer: &str) -> Option<()> {
     let members = one.present_members()?;
-    let find = |wanted: &str| members.iter().find(|it| it.0 == wanted).map(|it| &it.1);
-    let is =
-        |name, word| find(name).and_then(|it| it.parse::<String>().ok()).as_deref() == Some(word);
+    let (mime, schema) = (one.member_text("mime_type"), one.member("schema"));
+    let is_typed = members.iter().any(|it| it.0 == "mime_type");
     let is_known =
         |it: &(String, RawJson)| matches!(it.0.as_str(), "type" | "mime_type" | "schema");
-    (is("type", "text") && members.iter().all(is_known)).then_some(())?;
-    head.response_format = match find("schema") {
-        Some(it) if is("mime_type", JSON) || find("mime_type").is_none() => {
-            Some(schema(it.clone(), pointer))
-        }
-        None if is("mime_type", JSON) => Some(ResponseFormat::Json),
-        None if is("mime_type", "text/plain") => None,
+    let is_text = one.member_text("type")? == "text" && members.iter().all(is_known);
+    is_text.then_some(())?;
+    head.response_format = match (schema, mime.as_deref()) {
+        (Some(it), mime) if mime == Some(JSON) || !is_typed => Some(format_of(it, pointer)),
+        (None, Some(JSON)) => Some(ResponseFormat::Json),
+        (None, Some("text/plain")) => None,
         _ => return None,
     };
     Some(())
 }
 
-fn schema(schema: RawJson, pointer: &str) -> ResponseFormat {
-    let origin = SchemaOrigin { pointer: pointer.to_owned(), openapi: None };
-    let (name, description, strict) = (None, None, None);
-    ResponseFormat::Schema(ResponseSchema { name, description, schema, origin, strict })
+fn format_of(schema: RawJson, pointer: &str) -> ResponseFormat {
+    ResponseFormat::Schema(ResponseSchema::new(schema, pointer))
 }
 
 /// Puts the members of a head into a body that has `model` and `input`.
@@ -168,9 +150,7 @@ pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let tools = head.tools_for(TARGET, unsaid, |kind| hosted::places(head, kind), &mut report);
     let tools = Some(tools).filter(|it| !it.is_empty());
     body.write_optional("tools", tools, |it, all| it.array(all, write_tool));
-    let settings =
-        Some(msg_json::to_text(|it| it.object(|it| settings(head, choice, it, &mut report))));
-    body.write_optional(CONFIG, settings.filter(|it| it != "{}"), |it, json| it.raw(&json));
+    body.write_object(CONFIG, |it| settings(head, choice, it, &mut report));
     body.write_optional("response_format", head.response_format.as_ref(), |it, format| {
         it.object(|it| {
             it.key("type").str("text");
@@ -201,13 +181,6 @@ fn write_tool(it: &mut Writer<'_>, tool: &Tool) {
         it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
         it.optional("parameters", tool.parameters.as_ref(), |it, raw| it.raw(raw.text()));
     });
-}
-
-/// What a tool has no place for.
-fn unsaid(tool: &Tool) -> Vec<&'static str> {
-    let Some(tool) = tool.function() else { return vec!["type"] };
-    let strict = tool.strict.map(|_| "strict");
-    strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
 }
 
 fn settings(

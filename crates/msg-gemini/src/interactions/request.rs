@@ -1,13 +1,13 @@
 //! Requests: the steps of `input`, `system_instruction` first among the messages, and every other member raw and in
 //! its place (GI-1, GI-2).
 
-use msg_codec::codec::{self, Body, Context, ListWriter, RequestForm, RequestParts, text_of};
-use msg_core::{Error, Extra, Message, Origin, Part, RawJson, Report, Role, request::RequestHead};
-use msg_json::{Kind, Reader, to_text};
+use msg_codec::codec::{self, Body, Context, RequestForm, RequestParts, text_of};
+use msg_core::{Error, Extra, Message, Origin, Part, Report, Role, request::RequestHead};
+use msg_json::{Kind, Reader};
 
 use super::read::read_steps;
 use super::shape::INTERACTIONS;
-use super::write::{Writer, written};
+use super::write::written;
 use super::{Interacting, Interaction, head};
 use crate::WriteOptions;
 
@@ -99,23 +99,4 @@ fn read_system<'a>(
     let parts = vec![Part::text(cx.text(text, SYSTEM))];
     cx.next_message();
     Ok(Some(Message { role: Role::System, parts, name: None, extra: Extra::default() }))
-}
-
-impl<'m> ListWriter<'m> for Writer<'m, '_> {
-    fn system(&mut self, messages: &'m [Message], leading: usize) -> Option<Vec<u8>> {
-        let text = Writer::system(self, messages, leading)?;
-        Some(to_text(|it| it.str(&text)).into_bytes())
-    }
-
-    fn list(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
-        self.steps(messages, first, out);
-    }
-
-    fn single(&mut self, messages: &'m [Message], first: usize, out: &mut Vec<u8>) {
-        Writer::single(self, messages, first, out);
-    }
-
-    fn keeps(&self, raw: &RawJson) -> bool {
-        self.keeps_raw(raw)
-    }
 }

@@ -2,7 +2,7 @@
 //! place (GI-1, GI-14).
 
 use msg_codec::Assembled;
-use msg_codec::codec::{Body, Context, MessageBody, Purpose};
+use msg_codec::codec::{Body, Context, ListWriter, MessageBody, Purpose};
 use msg_core::{Error, Message, Report, Role, Usage};
 use msg_json::{Kind, Reader};
 
@@ -112,7 +112,7 @@ impl Interaction {
         });
         self.body.write(out, |it, _, _| match before {
             Some(message) => it.key(OUTPUTS).value(|out| writer.items(message, out)),
-            None => it.key(STEPS).value(|out| writer.steps(&self.messages, 0, out)),
+            None => it.key(STEPS).value(|out| writer.list(&self.messages, 0, out)),
         });
     }
 }
@@ -121,7 +121,7 @@ impl MessageBody for Interaction {
     type Options = WriteOptions;
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
-        let is_before = !has_steps(reader.clone())?;
+        let is_before = !Body::has_member(reader.clone(), STEPS, Kind::Array)?;
         let held = if is_before { HELD_BEFORE } else { HELD };
         let (body, messages) = Body::read(reader, held, cx, |it, cx| match it.peek()? {
             Kind::Array if is_before => read_items(it, cx),
@@ -150,14 +150,4 @@ impl MessageBody for Interaction {
 fn answers(messages: &mut [Message]) -> &mut [Message] {
     let is_answer = messages.iter().all(|it| it.role == Role::Assistant);
     if is_answer { messages } else { &mut [] }
-}
-
-fn has_steps(mut reader: Reader<'_>) -> Result<bool, msg_json::JsonError> {
-    let mut res = false;
-    reader.begin_object()?;
-    while let Some(key) = reader.next_key()? {
-        res |= key.text == STEPS && reader.peek()? == Kind::Array;
-        reader.raw()?;
-    }
-    Ok(res)
 }

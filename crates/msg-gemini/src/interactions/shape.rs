@@ -127,22 +127,15 @@ pub(super) fn mend(source: &str, is_known: impl Fn(&str) -> bool) -> Option<Mend
     Want::Object(of_type(&kind)?).mend("", source)
 }
 
-const fn wants(
-    members: &'static [(&'static str, Want)],
-    needs: &'static [&'static [&'static str]],
-) -> Wants {
-    Wants { members, needs, marks: &[], bare: None }
-}
-
 fn of_type(kind: &str) -> Option<&'static Wants> {
-    static TEXT: Wants = wants(&[("text", Want::Text)], &[&["text"]]);
-    static MEDIUM: Wants = wants(
+    static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
+    static MEDIUM: Wants = Wants::new(
         &[("mime_type", Want::Opaque), ("data", Want::Opaque), ("uri", Want::Opaque)],
         &[&["data", "uri"]],
     );
     static THOUGHT: Wants =
-        wants(&[("signature", Want::Opaque), ("summary", Want::Content(&SUMMARY))], &[]);
-    static CALL: Wants = wants(
+        Wants::new(&[("signature", Want::Opaque), ("summary", Want::Content(&SUMMARY))], &[]);
+    static CALL: Wants = Wants::new(
         &[
             ("id", Want::Text),
             ("name", Want::Name),
@@ -152,7 +145,7 @@ fn of_type(kind: &str) -> Option<&'static Wants> {
         &[&["name"]],
     );
     static RESULT: Wants =
-        wants(&[("call_id", Want::Text), ("name", Want::Text), ("is_error", Want::Flag)], &[]);
+        Wants::new(&[("call_id", Want::Text), ("name", Want::Text), ("is_error", Want::Flag)], &[]);
     Some(match kind {
         "text" => &TEXT,
         "image" | "audio" | "document" | "video" => &MEDIUM,

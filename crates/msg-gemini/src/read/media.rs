@@ -14,7 +14,7 @@ pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> O
     let media_type = object.text(cx, media::MIME)?;
     let data = object.text(cx, media::DATA)?;
     let mut canonical = bit(media::MIME) | bit(media::DATA);
-    let mut part = if let Some(format) = msg_codec::audio_format(&media_type) {
+    let mut part = if let Some(format) = msg_codec::MediaKind::audio_format(&media_type) {
         let format = Some(format.to_owned());
         Part::Audio(Audio { data: Some(data), format, ..Audio::default() })
     } else {
@@ -29,7 +29,8 @@ pub(super) fn inline<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> O
     };
     let mut inner = Inner::new("inlineData", object, canonical, cx);
     if let Part::Audio(it) = &part
-        && msg_codec::media_type_of_audio(it.format.as_deref().unwrap_or_default()) != media_type
+        && msg_codec::MediaKind::type_of_audio(it.format.as_deref().unwrap_or_default())
+            != media_type
     {
         inner.unknown = Some(with_type(inner.unknown, &media_type));
     }

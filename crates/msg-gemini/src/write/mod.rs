@@ -57,12 +57,7 @@ pub(crate) fn written<'a>(
 impl Writer<'_, '_> {
     /// Whether documents go back as they were, roles and odd shapes included.
     fn is_verbatim(&self) -> bool {
-        self.purpose == Purpose::Return && self.keeps_layout()
-    }
-
-    /// Whether the shape that a source had comes back.
-    pub(crate) fn keeps_layout(&self) -> bool {
-        self.objects.keeps_layout()
+        self.purpose == Purpose::Return && self.objects.keeps_layout()
     }
 
     /// The source of what begins with this message, if it is kept whole and still says what is written.
@@ -71,8 +66,8 @@ impl Writer<'_, '_> {
         self.objects.whole(&head.extra, |source| is_asked() && says(source))
     }
 
-    fn hoists(&self) -> bool {
-        !self.is_verbatim() && self.options.later_system == LaterSystem::Hoist
+    fn later_system(&self) -> LaterSystem {
+        if self.is_verbatim() { LaterSystem::Keep } else { self.options.later_system }
     }
 
     fn plan<'b>(&self, extra: &'b Extra) -> SlotPlan<'b> {
@@ -127,7 +122,7 @@ impl<'a> Writer<'a, '_> {
         let mut res: Vec<Group<'a>> = Vec::new();
         for (at, message) in (first..).zip(messages) {
             self.objects.losses.at_message(at);
-            if self.hoists() && message.role.is_system() {
+            if self.later_system() == LaterSystem::Hoist && message.role.is_system() {
                 continue;
             }
             let place = self.objects.placement(message);
@@ -239,15 +234,6 @@ enum ContentForm {
 }
 
 impl<'a> Writer<'a, '_> {
-    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
-    pub(crate) fn contents(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
-        let mut groups = self.groups(messages, first);
-        groups.retain(|it| !self.is_lost(it));
-        msg_json::Writer::new(out).array(groups, |out, group| {
-            out.value(|out| self.group(&group, ContentForm::List, out));
-        });
-    }
-
     /// Whether no part of a content has a place where it is converted, which is noted.
     fn is_lost(&mut self, group: &Group<'a>) -> bool {
         let is_lost = self.is_converting()
@@ -264,21 +250,6 @@ impl<'a> Writer<'a, '_> {
             self.objects.losses.nothing_left();
         }
         is_lost
-    }
-
-    /// Writes the messages in the place of a single content or of a string; as an array unless they are still
-    /// one.
-    pub(crate) fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
-        let mut groups = self.groups(messages, first);
-        let bare = match messages {
-            [one] => self.bare(one),
-            _ => None,
-        };
-        match (bare, groups.as_mut_slice()) {
-            (Some(text), _) => msg_json::write_str(out, text),
-            (None, [one]) => self.group(one, ContentForm::List, out),
-            _ => self.contents(messages, first, out),
-        }
     }
 
     /// The text of a message that was a bare string and still can be one.

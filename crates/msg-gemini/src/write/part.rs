@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    MediaSource, Placed, RawMember, SlotPlan, Value, object_members, text_of, text_of_part,
+    ListWriter, MediaSource, Placed, RawMember, SlotPlan, Value, object_members, text_of,
+    text_of_part,
 };
-use msg_core::{Extra, Message, Origin, Part, Reasoning, Role, Text};
+use msg_core::{Extra, Message, Origin, Part, RawJson, Reasoning, Role, Text};
 
 use super::Writer;
 use crate::Thoughts;
@@ -34,16 +35,8 @@ impl<'a> Writer<'a, '_> {
     /// As [`Writer::has_place`], reporting what has none, once a part (AN-20).
     pub(super) fn fits(&mut self, at: usize, it: &Part) -> bool {
         let fits = self.has_place(it);
-        match it {
-            _ if fits => {}
-            Part::Reasoning(_) if self.options.thoughts == Thoughts::None => {
-                self.objects.losses.as_asked(at, "thoughts are");
-            }
-            Part::Reasoning(_) => {
-                let text = "a thought without text is sealed for another provider and left out";
-                self.objects.losses.warn("convert::lost-part", Some(at), text);
-            }
-            _ => self.objects.losses.part(at, it.kind()),
+        if !fits {
+            self.options.thoughts.lose(at, it, &mut self.objects.losses);
         }
         fits
     }
@@ -167,10 +160,8 @@ impl<'a> Writer<'a, '_> {
 
 // What goes into `systemInstruction` (GE-3).
 
-impl<'a> Writer<'a, '_> {
-    /// The value of `systemInstruction`: the leading messages, and later ones that are hoisted; none if
-    /// they have no parts.
-    pub(crate) fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<Vec<u8>> {
+impl<'a> ListWriter<'a> for Writer<'a, '_> {
+    fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<Vec<u8>> {
         if let [one, ..] = messages
             && leading == 1
             && let Some(source) = self.whole(one, |source| says_alone(source, one))
@@ -178,15 +169,12 @@ impl<'a> Writer<'a, '_> {
             return Some(source.as_bytes().to_vec());
         }
         let (mut parts, mut sources) = (Vec::new(), Vec::new());
-        for (at, it) in messages.iter().enumerate() {
-            let is_hoisted = at >= leading && self.hoists() && it.role.is_system();
-            if at < leading || is_hoisted {
-                self.objects.losses.at_message(at);
-                self.instructions(at, it, &mut parts);
-                sources.push((at, it));
-                if is_hoisted {
-                    self.objects.losses.system_moved();
-                }
+        for (at, it) in self.later_system().instructions(messages, leading) {
+            self.objects.losses.at_message(at);
+            self.instructions(at, it, &mut parts);
+            sources.push((at, it));
+            if at >= leading {
+                self.objects.losses.system_moved();
             }
         }
         let mut out = Vec::new();
@@ -203,6 +191,36 @@ impl<'a> Writer<'a, '_> {
         Some(out)
     }
 
+    fn list(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        let mut groups = self.groups(messages, first);
+        groups.retain(|it| !self.is_lost(it));
+        msg_json::Writer::new(out).array(groups, |out, group| {
+            out.value(|out| self.group(&group, ContentForm::List, out));
+        });
+    }
+
+    fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        if !self.objects.keeps_layout() {
+            return self.list(messages, first, out);
+        }
+        let mut groups = self.groups(messages, first);
+        let bare = match messages {
+            [one] => self.bare(one),
+            _ => None,
+        };
+        match (bare, groups.as_mut_slice()) {
+            (Some(text), _) => msg_json::write_str(out, text),
+            (None, [one]) => self.group(one, ContentForm::List, out),
+            _ => self.list(messages, first, out),
+        }
+    }
+
+    fn keeps(&self, _: &RawJson) -> bool {
+        self.objects.keeps_layout()
+    }
+}
+
+impl<'a> Writer<'a, '_> {
     /// Finds the texts of a message; only text has a place, but what was there goes back.
     fn instructions(&mut self, at: usize, it: &'a Message, parts: &mut Vec<Placed<'a>>) {
         if it.role == Role::Developer {

@@ -9,7 +9,7 @@
 mod hosted;
 mod tools;
 
-use msg_codec::codec::Body;
+use msg_codec::codec::{Body, Settings};
 use msg_core::request::{
     Effort, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Thinking, Tool, ToolChoice,
 };
@@ -242,14 +242,14 @@ fn shared(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "model" => head.model = Some(raw.parse().ok()?),
         "tools" => head.tools.extend(tools::read(raw)?),
         "tool_choice" => head.tool_choice = Some(choice(raw)?),
-        "parallel_tool_calls" => head.parallel_tool_calls = Some(raw.parse().ok()?),
-        "temperature" => head.sampling.temperature = Some(raw.number()?),
-        "top_p" => head.sampling.top_p = Some(raw.number()?),
-        "top_logprobs" => head.output.top_logprobs = Some(raw.parse().ok()?),
-        "stream" => head.stream = Some(raw.parse().ok()?),
-        "service_tier" => head.caller.service_tier = Some(raw.parse().ok()?),
-        "user" => head.caller.user = Some(raw.parse().ok()?),
-        "safety_identifier" => head.caller.safety_identifier = Some(raw.parse().ok()?),
+        "parallel_tool_calls"
+        | "temperature"
+        | "top_p"
+        | "top_logprobs"
+        | "stream"
+        | "service_tier"
+        | "user"
+        | "safety_identifier" => Settings::set(head, name, raw)?,
         name if OF_OPENAI.contains(&name) => head.of_openai.push((name.to_owned(), raw.clone())),
         _ => return None,
     }
@@ -273,15 +273,13 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
             }
         }
         "stop" => head.stop = raw.parse().or_else(|_| raw.parse().map(|it| vec![it])).ok()?,
-        "seed" => head.sampling.seed = Some(raw.number()?),
-        "frequency_penalty" => head.sampling.frequency_penalty = Some(raw.number()?),
-        "presence_penalty" => head.sampling.presence_penalty = Some(raw.number()?),
+        "seed" | "frequency_penalty" | "presence_penalty" | "logprobs" | "modalities" => {
+            Settings::set(head, name, raw)?;
+        }
         "n" => {
             head.output.choices = Some(raw.parse().ok()?);
             head.place("choices", "/n");
         }
-        "logprobs" => head.output.logprobs = Some(raw.parse().ok()?),
-        "modalities" => head.output.modalities = raw.parse().ok()?,
         "verbosity" => head.output.verbosity = Some(raw.clone()),
         "response_format" => format(head, read_chat_format(raw)?),
         "reasoning_effort" => read_effort(head, raw, "/reasoning_effort")?,

@@ -1,10 +1,13 @@
 //! The contents of a step, of a result or of a list (GI-5, GI-6).
 
+use std::borrow::Cow;
+
 use msg_codec::codec::{
-    Build, ContentValue, Context, Fields, Shape, bit, keep_whole, mask, read_alone, read_mended,
+    Build, ContentValue, Context, Fields, MediaSource, Shape, bit, keep_whole, mask, read_alone,
+    read_mended,
 };
 use msg_codec::{DataUrl, MediaKind};
-use msg_core::{Audio, Extra, File, Image, Part, RawJson, Text};
+use msg_core::{Part, RawJson, Text};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::item::read_item;
@@ -70,14 +73,15 @@ pub(crate) fn says(source: &str, part: &Part) -> bool {
 }
 
 fn known(kind: &str) -> Option<(&'static Shape, Build)> {
-    Some(match kind {
-        "text" => (&text::SHAPE, plain),
-        "image" => (&media::SHAPE, image),
-        "audio" => (&media::SHAPE, audio),
-        "document" => (&media::SHAPE, document),
-        "video" => (&media::SHAPE, video),
+    let build: Build = match kind {
+        "text" => return Some((&text::SHAPE, plain)),
+        "image" => |fields, cx| medium(MediaKind::Image, fields, cx),
+        "audio" => |fields, cx| medium(MediaKind::Audio, fields, cx),
+        "document" => |fields, cx| medium(MediaKind::Document, fields, cx),
+        "video" => |fields, cx| medium(MediaKind::Video, fields, cx),
         _ => return None,
-    })
+    };
+    Some((&media::SHAPE, build))
 }
 
 fn plain<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
@@ -86,102 +90,44 @@ fn plain<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
     Some(Part::Text(Text { text, extra }))
 }
 
-/// Where a medium is; exactly one of both (GI-6).
-enum Source {
-    /// Base64, and its type.
-    Data(String, String),
-    /// A link, and the type that it is said to have.
-    Uri(String, Option<String>),
-}
-
-fn source<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Source> {
+/// A medium: either bytes of a type, or a link, which may say one (GI-6).
+fn medium<'a>(kind: MediaKind, fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
     let is_there = |code| fields.raw(code).is_some_and(|it| it != "null");
-    match (is_there(media::DATA), is_there(media::URI)) {
-        (true, false) => {
-            let data = fields.text(cx, media::DATA).filter(|it| !it.is_empty())?;
-            Some(Source::Data(data, fields.text(cx, media::MIME)?))
-        }
-        (false, true) => {
-            let is_link = |it: &String| !it.is_empty() && !DataUrl::is(it);
-            let uri = fields.text(cx, media::URI).filter(is_link)?;
-            Some(Source::Uri(uri, fields.text_or_report(cx, media::MIME)))
-        }
-        _ => None,
+    let has_data = is_there(media::DATA);
+    if has_data == is_there(media::URI) {
+        return None;
     }
-}
-
-/// What an object leaves beside its part; canonically a link has the type of its extension.
-fn rest<'a>(
-    fields: &mut Fields<'a>,
-    cx: &mut Context<'a, '_>,
-    (code, has_type): (u8, bool),
-) -> Extra {
-    let canonical = bit(TYPE) | mask(has_type, media::MIME) | bit(code);
-    fields.keep(canonical, &INTERACTIONS, cx)
-}
-
-fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
-    Some(Part::Image(match source(fields, cx)? {
-        Source::Data(data, media_type) => {
-            let url = DataUrl { media_type: &media_type, data: &data }.url()?;
-            Image { extra: rest(fields, cx, (media::DATA, true)), ..Image::from_url(url) }
-        }
-        Source::Uri(url, media_type) => {
-            let has_type = media_type.is_some() || msg_codec::media_type_of_url(&url).is_some();
-            let extra = rest(fields, cx, (media::URI, has_type));
-            Image { url: Some(url), media_type, extra, ..Image::default() }
-        }
-    }))
-}
-
-fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
-    match source(fields, cx)? {
-        Source::Data(data, media_type) => {
-            let format = msg_codec::audio_format(&media_type)?.to_owned();
-            let is_spelled = msg_codec::media_type_of_audio(&format) != media_type;
-            let mut extra = rest(fields, cx, (media::DATA, true));
-            if is_spelled {
-                extra.insert(INTERACTIONS, "mime_type", RawJson::string(&media_type));
-            }
-            let (data, format) = (Some(data), Some(format));
-            Some(Part::Audio(Audio { data, format, extra, ..Audio::default() }))
-        }
-        it => file(it, "audio", fields, cx),
-    }
-}
-
-fn document<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
-    let source = source(fields, cx)?;
-    file(source, "document", fields, cx)
-}
-
-fn video<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> {
-    let source = source(fields, cx)?;
-    file(source, "video", fields, cx)
-}
-
-fn file<'a>(
-    source: Source,
-    kind: &str,
-    fields: &mut Fields<'a>,
-    cx: &mut Context<'a, '_>,
-) -> Option<Part> {
-    let (mut res, said) = match source {
-        Source::Data(data, media_type) => {
-            let url = DataUrl { media_type: &media_type, data: &data }.url()?;
-            let extra = rest(fields, cx, (media::DATA, true));
-            (File { data: Some(url), extra, ..File::default() }, Some(media_type))
-        }
-        Source::Uri(url, media_type) => {
-            let guessed = msg_codec::media_type_of_url(&url);
-            let has_type = media_type.is_some() || guessed.is_some();
-            let said = media_type.clone().or_else(|| guessed.map(str::to_owned));
-            let extra = rest(fields, cx, (media::URI, has_type));
-            (File { url: Some(url), media_type, extra, ..File::default() }, said)
-        }
+    let code = if has_data { media::DATA } else { media::URI };
+    let place = fields.text(cx, code).filter(|it| !it.is_empty())?;
+    let media_type = match has_data {
+        true => Some(fields.text(cx, media::MIME)?),
+        false if DataUrl::is(&place) => return None,
+        false => fields.text_or_report(cx, media::MIME),
     };
-    if said.as_deref().map_or(MediaKind::Document, MediaKind::of).as_str() != kind {
-        res.extra.insert(INTERACTIONS, "type", RawJson::string(kind));
+    let guessed = msg_codec::media_type_of_url(&place).filter(|_| !has_data);
+    let source = MediaSource {
+        media_type: media_type.as_deref().map(Cow::Borrowed),
+        data: Some(&*place).filter(|_| has_data),
+        link: Some(&*place).filter(|_| !has_data),
+    };
+    let mut part = source.part(kind)?;
+    // Canonically a link has the type of its extension.
+    let has_type = media_type.is_some() || guessed.is_some();
+    let canonical = bit(TYPE) | mask(has_type, media::MIME) | bit(code);
+    let mut extra = fields.keep(canonical, &INTERACTIONS, cx);
+    let said = media_type.as_deref().or(guessed);
+    match &part {
+        Part::Audio(it) => {
+            let own = msg_codec::MediaKind::type_of_audio(it.format.as_deref().unwrap_or_default());
+            if let Some(spelled) = said.filter(|it| **it != own) {
+                extra.insert(INTERACTIONS, "mime_type", RawJson::string(spelled));
+            }
+        }
+        Part::File(_) if said.map_or(MediaKind::Document, MediaKind::of) != kind => {
+            extra.insert(INTERACTIONS, "type", RawJson::string(kind.as_str()));
+        }
+        _ => {}
     }
-    Some(Part::File(res))
+    *part.extra_mut() = extra;
+    Some(part)
 }

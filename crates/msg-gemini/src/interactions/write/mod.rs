@@ -14,9 +14,7 @@ mod step;
 use std::collections::HashMap;
 
 use msg_codec::codec::{PartWriter, Placed, Purpose, RawMember, SlotPlan, Value, text_of_part};
-use msg_core::{
-    Extra, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall, ToolResult,
-};
+use msg_core::{Extra, Origin, Part, Reasoning, Report, ToolCall, ToolResult};
 
 use super::shape::INTERACTIONS;
 use crate::interactions::read::{says, summary_of};
@@ -52,57 +50,12 @@ impl<'a> Writer<'a, '_> {
         self.purpose == Purpose::Return && self.objects.keeps_layout()
     }
 
-    /// Whether a member that says nothing goes back to where it was.
-    pub(super) fn keeps_raw(&self, raw: &RawJson) -> bool {
-        self.objects.keeps_layout() || !matches!(raw.text(), "\"\"" | "null")
-    }
-
-    fn hoists(&self) -> bool {
-        !self.is_verbatim() && self.options.later_system == LaterSystem::Hoist
+    fn later_system(&self) -> LaterSystem {
+        if self.is_verbatim() { LaterSystem::Keep } else { self.options.later_system }
     }
 
     fn plan<'b>(&self, extra: &'b Extra) -> SlotPlan<'b> {
         self.objects.plan(extra, 0)
-    }
-
-    /// The text of `system_instruction`: the leading messages, and later ones that are hoisted; none without
-    /// text.
-    pub(super) fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<String> {
-        let mut texts = Vec::new();
-        for (at, it) in messages.iter().enumerate() {
-            let is_hoisted = at >= leading && self.hoists() && it.role.is_system();
-            if at >= leading && !is_hoisted {
-                continue;
-            }
-            self.objects.losses.at_message(at);
-            if is_hoisted {
-                self.objects.losses.system_moved();
-            }
-            if it.role == Role::Developer {
-                self.role_changed("developer", "system");
-            }
-            self.objects.lose_envelope(at, it);
-            for (at, part) in it.parts.iter().enumerate() {
-                match text_of_part(part) {
-                    Some(text) => {
-                        self.objects.text_losses(at, part);
-                        self.objects.losses.foreign(part.extra(), None, Some(at));
-                        texts.push(text);
-                    }
-                    None => self.objects.losses.part(at, part.kind()),
-                }
-            }
-        }
-        if texts.len() > 1 {
-            let text = "the texts of the instructions are joined by blank lines";
-            self.objects.losses.warn("convert::merged-parts", None, text);
-        }
-        Some(texts.join("\n\n")).filter(|it| !it.is_empty())
-    }
-
-    fn role_changed(&mut self, from: &str, to: &str) {
-        let text = format!("the format has no role {from} here: the message goes to the {to}");
-        self.objects.losses.warn("convert::role-changed", None, text);
     }
 
     /// The unknown members of a part but those that `skip` names; those of other formats are reported.
@@ -286,16 +239,8 @@ impl<'a> Writer<'a, '_> {
     /// As [`Writer::has_place`], reporting what has none, once a part.
     fn fits(&mut self, one: &Placed<'_>) -> bool {
         let fits = self.has_place(one.it);
-        match one.it {
-            _ if fits => {}
-            Part::Reasoning(_) if self.options.thoughts == Thoughts::None => {
-                self.objects.losses.as_asked(one.part, "thoughts are");
-            }
-            Part::Reasoning(_) => {
-                let text = "a thought without text is sealed for another provider and left out";
-                self.objects.losses.warn("convert::lost-part", Some(one.part), text);
-            }
-            it => self.objects.losses.part(one.part, it.kind()),
+        if !fits {
+            self.options.thoughts.lose(one.part, one.it, &mut self.objects.losses);
         }
         fits
     }

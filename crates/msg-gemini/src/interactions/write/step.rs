@@ -1,10 +1,13 @@
 //! The elements of a list: steps that hold contents, steps that are one part, turns and bare contents where a source
 //! had them (GI-3, GI-4, GI-9, GI-14).
 
+use msg_codec::LaterSystem;
 use msg_codec::codec::{
-    Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, object_members, text_of,
+    ListWriter, Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask, object_members,
+    text_of, text_of_part,
 };
-use msg_core::{Message, Part, Role};
+use msg_core::{Message, Part, RawJson, Role};
+use msg_json::to_text;
 
 use super::Writer;
 use crate::interactions::read::{is_item, silent_steps};
@@ -29,31 +32,58 @@ pub(super) enum Entry<'m> {
     Silent(&'m str),
 }
 
-impl<'a> Writer<'a, '_> {
-    /// Writes the messages as an array; `first` is the index that findings give to the first of them.
-    pub(crate) fn steps(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
-        let entries = self.entries(messages, first);
-        self.list(&entries, out);
+impl<'a> ListWriter<'a> for Writer<'a, '_> {
+    fn system(&mut self, messages: &'a [Message], leading: usize) -> Option<Vec<u8>> {
+        let mut texts = Vec::new();
+        for (at, it) in self.later_system().instructions(messages, leading) {
+            self.objects.instruct(at, it, leading);
+            for (at, part) in it.parts.iter().enumerate() {
+                match text_of_part(part) {
+                    Some(text) => {
+                        self.objects.text_losses(at, part);
+                        self.objects.losses.foreign(part.extra(), None, Some(at));
+                        texts.push(text);
+                    }
+                    None => self.objects.losses.part(at, part.kind()),
+                }
+            }
+        }
+        if texts.len() > 1 {
+            let text = "the texts of the instructions are joined by blank lines";
+            self.objects.losses.warn("convert::merged-parts", None, text);
+        }
+        let text = Some(texts.join("\n\n")).filter(|it| !it.is_empty())?;
+        Some(to_text(|it| it.str(&text)).into_bytes())
     }
 
-    /// Writes the messages in the place of a single element; as an array unless they are still one.
-    pub(crate) fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+    fn list(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        let entries = self.entries(messages, first);
+        self.array(&entries, out);
+    }
+
+    fn single(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
         let entries = self.entries(messages, first);
         match entries.as_slice() {
             [one] if self.is_verbatim() => self.entry(one, out),
-            all => self.list(all, out),
+            all => self.array(all, out),
         }
     }
 
+    fn keeps(&self, raw: &RawJson) -> bool {
+        self.objects.keeps_layout() || !matches!(raw.text(), "\"\"" | "null")
+    }
+}
+
+impl<'a> Writer<'a, '_> {
     /// Writes the parts of an answer as the list that the older schema has (GI-14).
     pub(crate) fn items(&mut self, message: &'a Message, out: &mut Vec<u8>) {
         self.objects.lose_envelope(0, message);
         let parts: Vec<_> = Placed::all(0, message).filter(|it| self.fits(it)).collect();
         let entries: Vec<_> = parts.into_iter().map(|it| Entry::One(it, Vec::new())).collect();
-        self.list(&entries, out);
+        self.array(&entries, out);
     }
 
-    fn list(&mut self, entries: &[Entry<'a>], out: &mut Vec<u8>) {
+    fn array(&mut self, entries: &[Entry<'a>], out: &mut Vec<u8>) {
         msg_json::Writer::new(out).array(entries, |out, it| out.value(|out| self.entry(it, out)));
     }
 
@@ -61,7 +91,7 @@ impl<'a> Writer<'a, '_> {
         let mut res = Vec::new();
         for (at, message) in (first..).zip(messages) {
             self.objects.losses.at_message(at);
-            if self.hoists() && message.role.is_system() {
+            if self.later_system() == LaterSystem::Hoist && message.role.is_system() {
                 continue;
             }
             if !self.verbatim((at, message), &mut res) {
@@ -120,7 +150,7 @@ impl<'a> Writer<'a, '_> {
     fn canonical(&mut self, (at, message): (usize, &'a Message), list: &mut Vec<Entry<'a>>) {
         let is_answer = message.role == Role::Assistant;
         if !matches!(message.role, Role::User | Role::Assistant | Role::Tool) {
-            self.role_changed(message.role.as_str(), "user");
+            self.objects.losses.role_changed(message.role.as_str(), "user");
         }
         let mut raw = Vec::new();
         if is_answer {
