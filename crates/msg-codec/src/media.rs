@@ -234,15 +234,11 @@ fn kind_of(it: &File) -> MediaKind {
     if let Some(url) = it.data.as_deref().and_then(DataUrl::parse) {
         return MediaKind::of(url.media_type);
     }
-    let url = it.url.as_deref().unwrap_or_default();
-    match it.media_type.as_deref().or_else(|| media_type_of_url(url)) {
-        Some(media_type) => MediaKind::of(media_type),
-        None if is_video_page(url) => MediaKind::Video,
-        None => MediaKind::Document,
-    }
+    let of_link = || MediaKind::of_link(it.url.as_deref().unwrap_or_default());
+    it.media_type.as_deref().map_or_else(of_link, MediaKind::of)
 }
 
-/// Whether a link is to a video of YouTube, which providers take without a type.
+/// Whether a link is to a video of YouTube.
 fn is_video_page(url: &str) -> bool {
     let host = url.split_once("://").and_then(|it| it.1.split(['/', '?', '#']).next());
     let host = host.unwrap_or_default();
@@ -442,6 +438,25 @@ impl MediaKind {
             () if is("audio/") => Self::Audio,
             () if is("video/") => Self::Video,
             () => Self::Document,
+        }
+    }
+
+    /// The kind of what a link leads to: by its extension, or because it is a page of YouTube, which providers take as a
+    /// video without a type.
+    ///
+    /// ```
+    /// use msg_codec::MediaKind;
+    ///
+    /// assert_eq!(MediaKind::of_link("https://x/a.png"), MediaKind::Image);
+    /// assert_eq!(MediaKind::of_link("https://youtu.be/9hE5"), MediaKind::Video);
+    /// assert_eq!(MediaKind::of_link("https://x/a"), MediaKind::Document);
+    /// ```
+    #[must_use]
+    pub fn of_link(url: &str) -> Self {
+        match media_type_of_url(url) {
+            Some(media_type) => Self::of(media_type),
+            None if is_video_page(url) => Self::Video,
+            None => Self::Document,
         }
     }
 

@@ -64,6 +64,8 @@ pub struct Dialects {
 
 /// The name of all built-in dialects together.
 const ALL: &str = "all";
+/// The name of no dialect at all.
+const NOTHING: &str = "none";
 
 impl Dialects {
     /// The names of the built-in dialects, in the order in which they are tried (XT-32).
@@ -84,7 +86,7 @@ impl Dialects {
         Dialects { list: Self::NAMES.into_iter().filter_map(built_in).collect() }
     }
 
-    /// The built-in dialects of these names; `all` names each of them.
+    /// The built-in dialects of these names; `all` means all of them, a lone `none` means no dialect.
     ///
     /// # Errors
     /// A name that is not one of [`Dialects::NAMES`].
@@ -93,8 +95,11 @@ impl Dialects {
         if names.contains(&ALL) {
             return Ok(Self::all());
         }
+        if names == [NOTHING] {
+            return Ok(Self::default());
+        }
         if let Some(unknown) = names.iter().find(|name| !Self::NAMES.contains(name)) {
-            let reason = format!("expected one of {}, {ALL}", Self::NAMES.join(", "));
+            let reason = format!("expected one of {}, {ALL}, {NOTHING}", Self::NAMES.join(", "));
             return Err(Error::InvalidDialect { name: (*unknown).to_owned(), reason });
         }
         let wanted = Self::NAMES.into_iter().filter(|name| names.contains(name));

@@ -258,8 +258,9 @@ impl Writer<'_> {
             }
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
-        if self.purpose == Purpose::Convert && res.iter().any(|it| !self.is_blank(it.it)) {
-            // The API refuses a text block without text.
+        let is_call = |it: &Placed<'_>| matches!(it.it, Part::ToolCall(_));
+        if self.purpose == Purpose::Convert && res.iter().any(is_call) {
+            // Beside calls an empty text is how chat messages say that there is none; others are for profiles (AN-20).
             res.retain(|it| !self.is_blank(it.it));
         }
         let is_user = |it: &Message| it.role == Role::User || self.is_results(it);

@@ -193,11 +193,9 @@ impl ReadArgs {
     /// Without `--dialects` one text is read with all of them, and lines with those that they name.
     pub(crate) fn load(&self, max_bytes: u64, is_lines: bool) -> Result<ToolsOptions, Failure> {
         let mut flags = self.clone();
-        flags.dialects = match self.dialects.as_deref() {
-            None if !is_lines => Some("all".to_owned()),
-            Some("none") => Some(String::new()),
-            given => given.map(str::to_owned),
-        };
+        if flags.dialects.is_none() && !is_lines {
+            flags.dialects = Some("all".to_owned());
+        }
         let mut res: ToolsOptions = Flags::of(&flags).options()?;
         let read = Arc::make_mut(&mut res.read);
         if let Some(tools) = &self.tools {

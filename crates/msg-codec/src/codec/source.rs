@@ -50,6 +50,13 @@ impl<'m> MediaSource<'m> {
         }
     }
 
+    /// What kind of medium it is: by its type, else by its link.
+    #[must_use]
+    pub fn kind(&self) -> MediaKind {
+        let of_link = || self.link.map_or(MediaKind::Document, MediaKind::of_link);
+        self.media_type.as_deref().map_or_else(of_link, MediaKind::of)
+    }
+
     /// The part of a kind that is here: an image, a sound that has its bytes, else a file. None if a sound is of a type
     /// without a name, or bytes of none.
     #[must_use]

@@ -40,9 +40,11 @@ pub struct Head {
     ids: Ids,
 }
 
-/// The ids that the events of a stream name. Some servers give each event an id of its own, which begins nothing.
+/// That there are events, and the ids that they name. Some servers give each event an id of its own, which begins nothing.
 #[derive(Debug, Clone, Default)]
 struct Ids {
+    /// Whether anything came that might be an event.
+    heard: bool,
     last: Option<String>,
     /// Whether an event had the id of the one before it.
     is_kept: bool,
@@ -79,6 +81,9 @@ impl Data {
     }
 }
 
+/// What is said of a text that is not a stream.
+const NO_EVENT: &str = r#"no event was found: expected lines such as `data: {"choices":[…]}`, or the JSON of an answer"#;
+
 impl Head {
     /// The head of a stream that begins.
     pub fn new(options: &StreamOptions) -> Self {
@@ -112,6 +117,11 @@ impl Head {
             choice,
             sink,
         }
+    }
+
+    /// Takes note that data came, which makes a text a stream.
+    pub(super) fn hear(&mut self, data: &str) {
+        self.ids.heard |= !data.is_empty();
     }
 
     /// Notes a finding at the event at hand.
@@ -249,7 +259,11 @@ impl Head {
             return Ending::Cut;
         }
         let Some(early) = early else { return Ending::Whole };
-        self.note(Note::TRUNCATED, || format!("the stream stopped {early}"));
+        let heard = self.ids.heard;
+        self.note(Note::TRUNCATED, || match heard {
+            true => format!("the stream stopped {early}"),
+            false => NO_EVENT.to_owned(),
+        });
         Ending::Cut
     }
 

@@ -86,6 +86,9 @@ impl Recognition {
 
     /// Takes an event.
     pub(crate) fn take(&mut self, event: SseEvent<'_>, form: Form, sink: &mut Sink<'_>) {
+        if let Self::Decided(it) = self {
+            it.assembler.head_mut().hear(&event.data);
+        }
         match self {
             Self::Decided(it) if it.assembler.is_finished() => it.note_next(&event.data, event.at),
             Self::Decided(it) if form == Form::Event => it.assembler.event(event, sink),

@@ -47,13 +47,21 @@ pub(super) static TABLE: &[Foreign] = &[
         ],
     ),
     Foreign::new(
-        "a document of Ollama's native API",
+        "an answer of Ollama's native API",
         &[
-            "message role=tool tool_name !tool_call_id !call_id",
-            "message images:F content:T",
+            "document message/role done",
+            "document response:T created_at done",
             "document done_reason",
             "document total_duration done",
             "document eval_count done",
+        ],
+    )
+    .way("`--field message` reads the message of `/api/chat`; Ollama answers as OpenAI does at `/v1/chat/completions`"),
+    Foreign::new(
+        "a request of Ollama's native API",
+        &[
+            "message role=tool tool_name !tool_call_id !call_id",
+            "message images:F content:T",
             "document prompt:T options",
             "document prompt:T keep_alive",
             "document messages keep_alive",

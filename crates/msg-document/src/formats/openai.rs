@@ -14,6 +14,28 @@ use crate::refusal::Refusal;
 
 pub(crate) struct Openai;
 
+/// Members of a completion besides its choices.
+const OF_COMPLETION: &[&str] = &[
+    "choices",
+    "created",
+    "id",
+    "model",
+    "service_tier",
+    "system_fingerprint",
+    "usage",
+    "error",
+    "provider",
+    "prompt_filter_results",
+];
+
+/// Whether an object with `choices` is a completion by what else it has: some servers answer without an `object`.
+fn is_completion(outline: &Outline<'_>) -> bool {
+    match outline.text("object") {
+        Some(name) => name == "chat.completion",
+        None => outline.members().all(|it| OF_COMPLETION.contains(&it)),
+    }
+}
+
 impl Api for Openai {
     type Request = ChatRequest;
 
@@ -36,8 +58,9 @@ impl Api for Openai {
                 Some(_) => return of_messages(outline),
                 None => {}
             }
-            let is_named = outline.text("object") == Some("chat.completion");
-            return Likelihood::certain_if(is_answer || is_named && choices.is_empty());
+            return Likelihood::certain_if(
+                is_answer || choices.is_empty() && is_completion(outline),
+            );
         }
         of_messages(outline)
     }

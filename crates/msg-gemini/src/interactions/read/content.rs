@@ -111,6 +111,7 @@ fn medium<'a>(kind: MediaKind, fields: &mut Fields<'a>, cx: &mut Context<'a, '_>
         link: Some(&*place).filter(|_| !has_data),
     };
     let mut part = source.part(kind)?;
+    let by_itself = source.kind();
     // Canonically a link has the type of its extension.
     let has_type = media_type.is_some() || guessed.is_some();
     let canonical = bit(TYPE) | mask(has_type, media::MIME) | bit(code);
@@ -123,7 +124,7 @@ fn medium<'a>(kind: MediaKind, fields: &mut Fields<'a>, cx: &mut Context<'a, '_>
                 extra.insert(INTERACTIONS, "mime_type", RawJson::string(spelled));
             }
         }
-        Part::File(_) if said.map_or(MediaKind::Document, MediaKind::of) != kind => {
+        Part::File(_) if by_itself != kind => {
             extra.insert(INTERACTIONS, "type", RawJson::string(kind.as_str()));
         }
         _ => {}

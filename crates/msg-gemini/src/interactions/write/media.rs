@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use msg_codec::MediaKind;
 use msg_codec::codec::{MediaSource, RawMember};
 use msg_core::Part;
 
@@ -21,10 +20,7 @@ impl<'a> Writer<'a, '_> {
             (Some(kept), _) => Cow::Owned(kept),
             (None, Part::Image(_)) => "image".into(),
             (None, Part::Audio(_)) => "audio".into(),
-            _ => {
-                let media_type = res.media_type.as_deref().or(guessed);
-                media_type.map_or(MediaKind::Document, MediaKind::of).as_str().into()
-            }
+            _ => res.kind().as_str().into(),
         };
         if guessed.is_some() && self.plan(extra).may_have(media::MIME) {
             res.media_type = guessed.map(Cow::Borrowed);
