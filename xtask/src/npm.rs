@@ -15,11 +15,11 @@ const TRIPLE: &str = "wasm32-unknown-unknown";
 /// The modules and what cargo is told to build each.
 const MODULES: &[(&str, &[&str])] = &[
     ("msg", &[]),
+    ("sessions", &["--features", "sessions"]),
     ("stream", &["--no-default-features", "--features", "streams"]),
     ("tools", &["--no-default-features", "--features", "tools"]),
 ];
-/// What optimises the modules, what the tests compare with, and what bundles for the browser.
-const TOOLS: &[&str] = &["binaryen@132"];
+/// What the tests compare with, and what bundles for the browser.
 const PEERS: &[&str] = &[
     "@ai-sdk/anthropic@3",
     "@ai-sdk/openai@3",
@@ -29,15 +29,6 @@ const PEERS: &[&str] = &[
     "esbuild",
     "openai",
     "typescript",
-];
-/// The features of WebAssembly that rustc uses; every engine since 2022 has them.
-const FEATURES: &[&str] = &[
-    "--enable-bulk-memory",
-    "--enable-multivalue",
-    "--enable-mutable-globals",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-    "--enable-sign-ext",
 ];
 const DOCUMENTS: &str = "benches/data/conversations/recorded.jsonl";
 
@@ -71,34 +62,35 @@ pub(crate) fn target(workspace: &Workspace) -> PathBuf {
 pub(crate) fn pack(workspace: &Workspace, place: &Path) -> Res<PathBuf> {
     fs::create_dir_all(place)?;
     fs::write(place.join("package.json"), "{\"private\":true,\"type\":\"module\"}\n")?;
-    add(place, TOOLS)?;
     let source = workspace.root.join(CRATE);
     let built = target(workspace).join(TRIPLE).join("release/msg_wasm.wasm");
     let package = source.join("npm");
     fs::create_dir_all(package.join("wasm"))?;
+    let flags = sh::portable_flags(&workspace.root);
     for (name, features) in MODULES {
         let build = [&["build", "--quiet", "--release", "--target", TRIPLE], *features].concat();
-        sh::run(&source, &sh::cargo(), &build, &[])?;
+        sh::run(&source, &sh::cargo(), &build, &[("RUSTFLAGS", &flags)])?;
+        expect_portable(&built, &workspace.root)?;
         let module = package.join("wasm").join(format!("{name}.wasm"));
-        optimise(place, &built, &module)?;
+        // What wasm-opt saves brotli saves anyway, and more of it (`docs/internals/releases.md`).
+        fs::copy(&built, &module)?;
     }
     let to = place.display().to_string();
     let name = sh::read(&package, "npm", &["pack", "--silent", "--pack-destination", &to])?;
     Ok(place.join(name.trim()))
 }
 
-/// Optimises a module, unless it was made of the same bytes before: that takes minutes.
-fn optimise(place: &Path, built: &Path, module: &Path) -> Res {
+/// Fails where a module names a folder of the machine that built it.
+fn expect_portable(built: &Path, root: &Path) -> Res {
     let bytes = fs::read(built)?;
-    let mark = place.join(module.with_extension("source").file_name().unwrap_or_default());
-    if module.is_file() && fs::read(&mark).is_ok_and(|it| it == bytes) {
-        return Ok(());
+    let home = std::env::var_os("CARGO_HOME").or_else(|| std::env::var_os("HOME"));
+    for folder in [Some(root.to_owned()), home.map(PathBuf::from)].into_iter().flatten() {
+        let name = format!("{}/", folder.display());
+        if bytes.windows(name.len()).any(|it| it == name.as_bytes()) {
+            return Err(format!("a module of the package names {name}").into());
+        }
     }
-    let (from, to) = (built.display().to_string(), module.display().to_string());
-    let wasm_opt = place.join("node_modules/.bin/wasm-opt").display().to_string();
-    let options = ["-Oz", "--strip-producers", "-o", &to];
-    sh::run(place, &wasm_opt, &[&[from.as_str()], &options[..], FEATURES].concat(), &[])?;
-    fs::write(mark, bytes).map_err(Into::into)
+    Ok(())
 }
 
 fn add(place: &Path, packages: &[&str]) -> Res {

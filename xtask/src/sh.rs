@@ -1,6 +1,6 @@
 //! Runs other programs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Res;
@@ -8,6 +8,22 @@ use crate::Res;
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+/// `RUSTFLAGS` for what is released: the texts of panics name files as the workspace and the registry do, not by their
+/// place on the machine that builds.
+pub(crate) fn portable_flags(root: &Path) -> String {
+    let mut places = vec![root.to_owned()];
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
+        std::env::var_os("HOME")
+            .or_else(|| std::env::var_os("USERPROFILE"))
+            .map(|it| PathBuf::from(it).join(".cargo"))
+    });
+    let registries = home.and_then(|it| std::fs::read_dir(it.join("registry/src")).ok());
+    places.extend(registries.into_iter().flatten().flatten().map(|it| it.path()));
+    let remapped = places.iter().map(|it| format!("--remap-path-prefix={}=.", it.display()));
+    let given = std::env::var("RUSTFLAGS").ok().filter(|it| !it.is_empty());
+    given.into_iter().chain(remapped).collect::<Vec<_>>().join(" ")
 }
 
 /// A command as it would be typed, for messages.

@@ -119,6 +119,11 @@ pub(crate) trait Codec: Sync {
         true
     }
 
+    /// Why documents of this format are not written.
+    fn unwritten(&self) -> Refusal {
+        read_only(self.name())
+    }
+
     /// Whether calls and results may come without ids, and find each other by name and place (GE-6).
     fn lacks_ids(&self) -> bool {
         false
@@ -310,4 +315,8 @@ impl WriteOptions {
         self.encode = encode;
         self
     }
+}
+
+pub(crate) fn read_only(format: &str) -> Refusal {
+    Refusal::bad_option(format!("{format} is read and not written"))
 }

@@ -55,6 +55,9 @@ pub enum Error {
         /// The dialect that was named.
         dialect: Dialect,
     },
+    /// The build leaves the logs of agents out.
+    #[error("this build reads and writes no logs of agents")]
+    NotInBuild,
     /// The dialect has no record that compacts a session.
     #[error(
         "sessions of {dialect} have no record that compacts them; write the result to another file"
@@ -114,6 +117,7 @@ impl Error {
             Error::Several { .. } => "session::several",
             Error::NotCompacted { .. } | Error::CompactedOtherwise => "session::not-compacted",
             Error::NoWriter { .. } => "session::no-writer",
+            Error::NotInBuild => "session::not-in-build",
             Error::EmptyView { .. } => "session::empty-view",
             Error::BadBase64 => "session::bad-base64",
             Error::Unreadable { .. } | Error::Source { .. } => "session::not-readable",
@@ -155,6 +159,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "session::not-written" "SE-92" "the mended session cannot be written";
     error "session::not-lines" "SE-2" "a session that can only be read as a whole";
     error "session::no-writer" "SE-81" "`msg` does not write sessions of this dialect";
+    error "session::not-in-build" "SE-1" "a log of an agent, which this build of `msg` neither reads nor writes";
     warning "session::written-anew" "SE-81" "an edited session is written as its messages alone";
     warning "session::record-too-large" "SE-2" "a record exceeds the size limit, not inspected";
     error "session::bom" "SE-20" "the file begins with a byte order mark";

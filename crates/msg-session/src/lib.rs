@@ -55,7 +55,7 @@ pub use store::{SessionStore, StoreSource};
 pub use summary::Summary;
 pub use texts::{redact, redact_json};
 pub use view::{PartOrigin, View};
-pub use write::{ContextPolicy, Signatures, WriteOptions, has_writer, write};
+pub use write::{ContextPolicy, Signatures, WriteOptions, expect_writer, has_writer, write};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

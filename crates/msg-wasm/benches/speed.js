@@ -8,7 +8,7 @@ const { ToolParser, check, convert, repair, stats } = await import('msg-conversa
 check([{ role: 'user', content: 'hi' }]);
 const load = performance.now() - start;
 
-for (const name of ['msg', 'stream', 'tools']) {
+for (const name of ['msg', 'sessions', 'stream', 'tools']) {
   const bytes = readFileSync(fileURLToPath(import.meta.resolve(`msg-conversations/${name}.wasm`)));
   const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
   console.log(`${name}.wasm`.padEnd(26), `${(bytes.length / 1024).toFixed(0)} KiB, brotli ${(brotli / 1024).toFixed(0)} KiB`);

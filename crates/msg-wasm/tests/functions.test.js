@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as msg from 'msg-conversations';
+import * as sessions from 'msg-conversations/sessions';
 
 const USER = { role: 'user', content: 'hi' };
 const CALL = {
@@ -211,4 +212,24 @@ test('cache takes requests as text, bytes and objects', () => {
   const bytes = new TextEncoder().encode(JSON.stringify(request));
   const { rows } = msg.cache([request, JSON.stringify(request), bytes]);
   assert.deepEqual(rows.map((it) => it.relation), [undefined, 'same', 'same']);
+});
+
+test('logs of agents are left to another module', () => {
+  const log = [
+    { type: 'user', uuid: 'a', parentUuid: null, sessionId: 's', version: '2.0.0', cwd: '/', message: { role: 'user', content: 'hi' } },
+    { type: 'assistant', uuid: 'b', parentUuid: 'a', sessionId: 's', version: '2.0.0', cwd: '/', message: { role: 'assistant', content: [{ type: 'text', text: 'yes' }] } },
+  ].map((it) => JSON.stringify(it)).join('\n');
+  const elsewhere = { message: 'this module has no logs of agents: `msg-conversations/sessions` has' };
+  assert.throws(() => msg.check(log), { ...elsewhere, name: 'ParseError' });
+  assert.throws(() => msg.repair(log), elsewhere);
+  assert.throws(() => msg.convert([USER], 'codex'), { ...elsewhere, name: 'OptionError' });
+  assert.equal(sessions.check(log).format, 'claude-code');
+  assert.equal(JSON.parse(sessions.convert(log, 'openai').document).length, 2);
+  assert.ok(sessions.convert([USER], 'codex').document.length > 1);
+  assert.deepEqual(sessions.check([USER, CALL]), msg.check([USER, CALL]));
+});
+
+test('the lists of frameworks are read without the logs', () => {
+  assert.equal(msg.check([{ type: 'human', content: 'hi' }]).format, 'langchain');
+  for (const to of ['langchain', 'vercel-ui', 'ai-sdk', 'sharegpt']) assert.ok(msg.convert([USER], to).document);
 });

@@ -191,7 +191,7 @@ impl Document {
             return Ok(res);
         }
         if !to.codec().has_writer() {
-            return Err(Refusal::bad_option(format!("{to} is read and not written")));
+            return Err(to.codec().unwritten());
         }
         res.edits.extend(self.lower(&options.lower));
         let may_lack = self.format().codec().lacks_ids() || to.codec().links_ids();

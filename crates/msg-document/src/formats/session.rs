@@ -9,7 +9,7 @@ use msg_compact::Plan;
 use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
-use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
+use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
 use crate::doubles::doubles;
 use crate::formats::otel::Otel;
 use crate::formats::sessions;
@@ -99,6 +99,13 @@ impl Codec for SessionFormat {
 
     fn has_writer(&self) -> bool {
         msg_session::has_writer(self.dialect)
+    }
+
+    fn unwritten(&self) -> Refusal {
+        match msg_session::expect_writer(self.dialect) {
+            Err(error @ msg_session::Error::NotInBuild) => Refusal::bad_option(error.to_string()),
+            _ => read_only(self.name()),
+        }
     }
 }
 

@@ -57,6 +57,11 @@ pub(crate) trait Format: Sync {
         None
     }
 
+    /// Why nothing is written.
+    fn no_writer(&self, dialect: Dialect) -> Error {
+        Error::NoWriter { dialect }
+    }
+
     /// The rules of a session of JSON lines, by name and beginning: those are checked by an excerpt.
     fn line_rules(&self, _name: &str, _start: &[u8]) -> Option<&dyn LineRules> {
         None
@@ -121,9 +126,9 @@ impl Mends {
 
 pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
     match dialect {
-        Dialect::ClaudeCode => &claude_code::ClaudeCode,
-        Dialect::Cline => &cline::Cline,
-        Dialect::Goose => &goose::Goose,
+        Dialect::ClaudeCode => agent(&claude_code::ClaudeCode),
+        Dialect::Cline => agent(&cline::Cline),
+        Dialect::Goose => agent(&goose::Goose),
         Dialect::OpenAiJsonl => &data_set::OpenAiJsonl,
         Dialect::ShareGpt => &data_set::ShareGpt,
         Dialect::LangChain => &frameworks::langchain::STORE,
@@ -138,23 +143,45 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::AutoGen => &frameworks::autogen::STORE,
         Dialect::AgentFramework => &frameworks::agent_framework::STORE,
         Dialect::SemanticKernel => &frameworks::semantic_kernel::STORE,
-        Dialect::SweAgent => &atif::SweAgent,
-        Dialect::Aider => &aider::Aider,
-        Dialect::Inspect => &inspect::Inspect,
-        Dialect::Otel => &otel::Otel,
-        Dialect::OpenCode => &opencode::OpenCode,
-        Dialect::OpenHands => &openhands::OpenHands,
-        Dialect::Codex => &codex::Codex,
-        Dialect::GeminiCli => &gemini_cli::GeminiCli,
-        Dialect::QwenCode => &qwen_code::QwenCode,
-        Dialect::Pi => &pi::Pi,
-        Dialect::CopilotCli => &copilot_cli::CopilotCli,
-        Dialect::ClaudeStream => &logs::ClaudeStream,
-        Dialect::CodexExec => &logs::CodexExec,
-        Dialect::Atif => &atif::Atif,
-        Dialect::Kimi => &logs::KIMI,
-        Dialect::Droid => &logs::DROID,
-        Dialect::Grok => &logs::GROK,
+        Dialect::SweAgent => agent(&atif::SweAgent),
+        Dialect::Aider => agent(&aider::Aider),
+        Dialect::Inspect => agent(&inspect::Inspect),
+        Dialect::Otel => agent(&otel::Otel),
+        Dialect::OpenCode => agent(&opencode::OpenCode),
+        Dialect::OpenHands => agent(&openhands::OpenHands),
+        Dialect::Codex => agent(&codex::Codex),
+        Dialect::GeminiCli => agent(&gemini_cli::GeminiCli),
+        Dialect::QwenCode => agent(&qwen_code::QwenCode),
+        Dialect::Pi => agent(&pi::Pi),
+        Dialect::CopilotCli => agent(&copilot_cli::CopilotCli),
+        Dialect::ClaudeStream => agent(&logs::ClaudeStream),
+        Dialect::CodexExec => agent(&logs::CodexExec),
+        Dialect::Atif => agent(&atif::Atif),
+        Dialect::Kimi => agent(&logs::KIMI),
+        Dialect::Droid => agent(&logs::DROID),
+        Dialect::Grok => agent(&logs::GROK),
+    }
+}
+
+/// What reads and writes the logs of an agent. A build without the feature `agents` contains none of it.
+fn agent(it: &'static dyn Format) -> &'static dyn Format {
+    if cfg!(feature = "agents") { it } else { &Absent }
+}
+
+/// Logs that this build leaves to others.
+struct Absent;
+
+impl Format for Absent {
+    fn view(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<View, Error> {
+        Err(Error::NotInBuild)
+    }
+
+    fn check(&self, _blobs: &[Blob], _options: &SessionOptions) -> Result<Checked, Error> {
+        Err(Error::NotInBuild)
+    }
+
+    fn no_writer(&self, _dialect: Dialect) -> Error {
+        Error::NotInBuild
     }
 }
 

@@ -16,8 +16,8 @@ use msg_json::{TextState, Writer, classify, to_text, write_compact};
 use msg_openai::chat;
 use serde::Deserialize;
 
-use crate::dialects::format;
 use crate::dialects::frameworks::autogen::Media;
+use crate::dialects::{Write, format};
 use crate::edit::{Edit, Object, Value, apply, quoted};
 use crate::frame::read_lines;
 use crate::{Dialect, Error, SessionOptions};
@@ -26,7 +26,23 @@ mod prepare;
 
 /// Whether sessions of this dialect are written.
 pub fn has_writer(dialect: Dialect) -> bool {
-    format(dialect).writer().is_some()
+    expect_writer(dialect).is_ok()
+}
+
+/// Fails where sessions of this dialect are not written, in this build or at all.
+///
+/// ```
+/// use msg_session::{Dialect, Error, expect_writer};
+/// let error = Error::NoWriter { dialect: Dialect::Kimi };
+/// assert_eq!(expect_writer(Dialect::Kimi), Err(error));
+/// ```
+pub fn expect_writer(dialect: Dialect) -> Result<(), Error> {
+    writer(dialect).map(|_| ())
+}
+
+fn writer(dialect: Dialect) -> Result<Write, Error> {
+    let format = format(dialect);
+    format.writer().ok_or_else(|| format.no_writer(dialect))
 }
 
 /// Writes messages as a session, and says what the dialect has no place for. Linear; the same input has
@@ -50,7 +66,7 @@ pub fn write(
     messages: &[Message],
     options: &WriteOptions,
 ) -> Result<(Vec<u8>, Report), Error> {
-    let writer = format(dialect).writer().ok_or(Error::NoWriter { dialect })?;
+    let writer = writer(dialect)?;
     let mut report = Report::new();
     let prepared = prepare::prepare(dialect, messages, options, &mut report);
     let mut own = Report::new();

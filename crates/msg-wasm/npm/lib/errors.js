@@ -1,3 +1,10 @@
+/** The sentences of the engine that name what only the program has, in the words of this package. */
+function inOurWords(message) {
+  return message
+    .replace('`msg convert --help`', '`FORMATS`')
+    .replace('this build reads and writes no logs of agents', 'this module has no logs of agents: `msg-conversations/sessions` has');
+}
+
 /** What every error of this package is. */
 export class MsgError extends Error {
   constructor(message, options) {
@@ -9,14 +16,18 @@ export class MsgError extends Error {
 /** A document that cannot be read; `diagnostic` says where and why. */
 export class ParseError extends MsgError {
   constructor(diagnostic) {
-    const message = diagnostic.message.replace('`msg convert --help`', '`FORMATS`');
+    const message = inOurWords(diagnostic.message);
     super(message);
     this.diagnostic = { ...diagnostic, message };
   }
 }
 
 /** An option that does not exist, or a value that it cannot have. */
-export class OptionError extends MsgError {}
+export class OptionError extends MsgError {
+  constructor(message, options) {
+    super(inOurWords(message), options);
+  }
+}
 
 /** Nothing that may be cut makes the conversation fit; `fitted` is what was reached. */
 export class CannotFit extends MsgError {

@@ -1,0 +1,16 @@
+// All functions, over the logs of agents too: the module is larger than that of `index.js`.
+import { engineOf } from '#engine';
+import { documentFunctions } from './lib/documents.js';
+import { streamFunctions } from './lib/streams.js';
+import { toolFunctions } from './lib/tools.js';
+
+const engine = engineOf(() => new URL('./wasm/sessions.wasm', import.meta.url));
+
+/** Loads the module: needed in browsers and workers, harmless elsewhere. */
+export const init = (from) => engine.init(from);
+
+export const { check, isValid, repair, convert, fit, fitRequests, stats, cache, messages, key } = documentFunctions(engine);
+export const { ToolParser, tools, toolEvents } = toolFunctions(engine);
+export const { StreamAssembler, stream, streamEvents } = streamFunctions(engine);
+export { FORMATS, PROFILES } from './lib/options.js';
+export { CannotFit, InternalError, MsgError, OptionError, ParseError } from './lib/errors.js';
