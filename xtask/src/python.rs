@@ -61,11 +61,12 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
 pub(crate) fn wheel(workspace: &Workspace) -> Res<String> {
     let root = workspace.root.join("crates/msg-python");
     let target = target(workspace);
+    let flags = sh::portable_flags(&workspace.root);
     sh::run(
         &workspace.root,
         &sh::cargo(),
-        &["build", "--quiet", "--release", "-p", "msg-cli"],
-        &[],
+        &["build", "--quiet", "--release", "--locked", "-p", "msg-cli"],
+        &[("RUSTFLAGS", &flags)],
     )?;
     let program = if cfg!(windows) { "msg.exe" } else { "msg" };
     let packed = root.join("data/scripts").join(program);
@@ -109,7 +110,8 @@ pub(crate) fn build_wheel(
     let _ = std::fs::remove_dir_all(out);
     let maturin = place.join("bin/maturin").display().to_string();
     let (out_name, target) = (out.display().to_string(), target.display().to_string());
-    let env = [("CARGO_TARGET_DIR", target.as_str())];
+    let flags = sh::portable_flags(root.parent().and_then(Path::parent).unwrap_or(root));
+    let env = [("CARGO_TARGET_DIR", target.as_str()), ("RUSTFLAGS", &flags)];
     let build = [&["build", "--quiet", "--out", &out_name], options].concat();
     sh::run(root, &maturin, &build, &env)?;
     let wheel = std::fs::read_dir(out)?.next().ok_or("maturin built no wheel")??;

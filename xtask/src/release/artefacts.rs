@@ -107,7 +107,7 @@ fn program(it: &Build<'_>) -> Res {
         root,
         &sh::cargo(),
         &["build", "--quiet", "--release", "--locked", "-p", "msg-cli"],
-        &[],
+        &[("RUSTFLAGS", &sh::portable_flags(root))],
     )?;
     let rustc = sh::read(root, "rustc", &["-vV"])?;
     let triple =
