@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::reader::{JsonError, Problem};
-use crate::writer::{next_quote, next_special, special_in, word_at};
+use crate::writer::{WORD, next_quote, next_special, quote_in, word_at};
 use crate::{Kind, Reader};
 
 /// Checks that a text is exactly one JSON value, with blanks around it or none.
@@ -155,22 +155,33 @@ pub fn string_inside(text: &str, at: usize) -> Option<(&str, bool)> {
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     // Names and ids end in their first word.
-    match word_at(bytes, start).and_then(special_in) {
-        Some(len) if bytes[start + len] == b'"' => Some(start + len),
-        _ => far_end(bytes, start),
+    match word_at(bytes, start).map(quote_in) {
+        Some(Some(len)) if bytes.get((start + len).wrapping_sub(1)) != Some(&b'\\') => {
+            Some(start + len)
+        }
+        Some(None) => far_end(bytes, start, start + WORD),
+        _ => far_end(bytes, start, start),
     }
 }
 
-fn far_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
+/// The end of a string whose text begins at `start` and has no quote before `at`.
+fn far_end(bytes: &[u8], start: usize, mut at: usize) -> Option<usize> {
     loop {
         at = next_quote(bytes, at)?;
-        // A quote after an odd number of backslashes is part of the text.
-        let before = bytes[start..at].iter().rev().take_while(|it| **it == b'\\').count();
-        if before % 2 == 0 {
+        if !is_escaped(bytes.get(start..at)?) {
             return Some(at);
         }
         at += 1;
+    }
+}
+
+/// Whether a quote after this text is part of it: it is after an odd number of backslashes, as a rule none or one.
+#[inline]
+fn is_escaped(text: &[u8]) -> bool {
+    match text {
+        [.., b'\\', b'\\'] => text.iter().rev().take_while(|it| **it == b'\\').count() % 2 == 1,
+        [.., b'\\'] => true,
+        _ => false,
     }
 }
 

@@ -287,13 +287,14 @@ impl<'t> Tokens<'t> {
     }
 
     /// The token that begins here with `first`, not a mark.
+    #[inline]
     fn value_or_name(&mut self, first: u8, like: &str) -> Option<Token<'t>> {
         let (bytes, start) = (self.text.as_bytes(), self.at);
         if first != b'"' {
             self.at = scalar_end(bytes, start);
             return Some(Token::Scalar(&self.text[start..self.at]));
         }
-        self.at = match is_whole_string(like) && bytes[start..].starts_with(like.as_bytes()) {
+        self.at = match begins_with_string(&bytes[start..], like.as_bytes()) {
             true => start + like.len(),
             false => string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1),
         };
@@ -388,10 +389,15 @@ pub fn write_spaced(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Whether a token is a string for sure: its last quote is not part of its text.
+/// Whether bytes that begin with a quote begin with this token, and that is a string for sure: its last quote is not part
+/// of its text. Most are seen to be others by two bytes.
 #[inline]
-fn is_whole_string(token: &str) -> bool {
-    matches!(token.as_bytes(), [b'"', .., last, b'"'] if *last != b'\\')
+fn begins_with_string(bytes: &[u8], token: &[u8]) -> bool {
+    let [b'"', inner @ .., b'"'] = token else { return false };
+    bytes.get(1) == token.get(1)
+        && bytes.get(token.len() - 1) == Some(&b'"')
+        && inner.last() != Some(&b'\\')
+        && bytes.get(1..token.len() - 1) == Some(inner)
 }
 
 #[inline]
@@ -526,14 +532,20 @@ fn zero_in(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word
 }
 
+/// The place of the first quote in a word.
+#[inline]
+pub(crate) fn quote_in(word: &[u8; WORD]) -> Option<usize> {
+    let hits = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'"'))) & HIGHS;
+    (hits != 0).then(|| (hits.trailing_zeros() / 8) as usize)
+}
+
 /// The offset of the next quote. Names and ids end in their first words; of long texts memchr is faster.
 #[inline]
 pub(crate) fn next_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..2 {
         let Some(word) = word_at(bytes, at) else { break };
-        let hits = zero_in(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'"'))) & HIGHS;
-        if hits != 0 {
-            return Some(at + (hits.trailing_zeros() / 8) as usize);
+        if let Some(quote) = quote_in(word) {
+            return Some(at + quote);
         }
         at += WORD;
     }

@@ -183,19 +183,26 @@ impl<'t> Walk<'t> {
         loop {
             let depth = frames.len();
             let frame = frames.last_mut().expect("the one at the top stays");
-            let text = match tokens.next_token_like(like)? {
-                Token::Mark(b',') => {
-                    frame.index += 1;
-                    continue;
+            let text = loop {
+                match tokens.next_token_like(like)? {
+                    Token::Name(source) => {
+                        frame.name = source.get(1..source.len() - 1).unwrap_or_default();
+                    }
+                    Token::Mark(b',') => frame.index += 1,
+                    Token::Mark(mark) => break Err(mark),
+                    Token::Text(text) | Token::Scalar(text) => break Ok(text),
                 }
-                Token::Mark(b'}' | b']') if depth > 1 => {
+            };
+            let text = match text {
+                Ok(text) => text,
+                Err(b'}' | b']') if depth > 1 => {
                     frames.pop();
                     if let [top] = &mut frames[..] {
                         top.index += 1;
                     }
                     continue;
                 }
-                Token::Mark(open @ (b'{' | b'[')) => {
+                Err(open @ (b'{' | b'[')) => {
                     let is_list = open == b'[';
                     let (close, empty) = if is_list { (b']', "[]") } else { (b'}', "{}") };
                     let is_free = frame.is_free
@@ -213,12 +220,7 @@ impl<'t> Walk<'t> {
                     tokens.next_token();
                     empty
                 }
-                Token::Mark(_) => continue,
-                Token::Name(source) => {
-                    frame.name = source.get(1..source.len() - 1).unwrap_or_default();
-                    continue;
-                }
-                Token::Text(text) | Token::Scalar(text) => text,
+                Err(_) => continue,
             };
             *was_at_top = depth == 1;
             let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
@@ -227,9 +229,16 @@ impl<'t> Walk<'t> {
     }
 }
 
+/// Texts of so many bytes are short.
+const SHORT: usize = 32;
+
 /// Whether a string has an escape that a writer need not use: one of a code point, or that of a slash.
 fn is_spelled_freely(text: &str) -> bool {
     let bytes = text.as_bytes();
+    // Most are ids and words: that is less than to call the quick search.
+    if bytes.len() < SHORT && !bytes.contains(&b'\\') {
+        return false;
+    }
     let mut at = 0;
     while let Some(escape) = bytes.get(at..).and_then(|it| memchr(b'\\', it)) {
         at += escape + 2;

@@ -116,11 +116,18 @@ pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     let mut output = Written::of(written, &told.made_up);
     let Lacking { mut missing, more, beside } = output.without(source, told);
     let left_out = beside.left_out(written);
-    if !missing.is_empty() {
-        output.pair_by_words(&mut missing, written, told);
-        pairing::drop_said_twice(&mut missing, source);
+    if missing.is_empty() && more == 0 {
+        return Account { lost: Vec::new(), left_out };
     }
-    Account { lost: unaccounted(source, missing, more, told), left_out }
+    let accounts = Accounts::of(told);
+    // Most of what a chat lacks is told of by name in its own message: to search all that was written for its words, and
+    // to read the messages again, would find no more.
+    if more == 0 && told.from == "openai" && told.is_one && accounts.name_all(&missing) {
+        return Account { lost: Vec::new(), left_out };
+    }
+    output.pair_by_words(&mut missing, written, told);
+    pairing::drop_said_twice(&mut missing, source);
+    Account { lost: unaccounted(source, missing, more, &accounts, told), left_out }
 }
 
 /// Reports the values that are missing and that nothing accounts for.
@@ -128,12 +135,9 @@ fn unaccounted(
     source: &str,
     mut missing: Vec<Missing>,
     mut more: usize,
+    accounts: &Accounts<'_>,
     told: &Told<'_>,
 ) -> Vec<Diagnostic> {
-    if missing.is_empty() && more == 0 {
-        return Vec::new();
-    }
-    let accounts = Accounts::of(told);
     let is_told = |it: &Missing, of: &Diagnostic| {
         rules::tells(of, &it.steps) || rules::says_change(of, it.said())
     };
@@ -213,6 +217,37 @@ impl<'a> Accounts<'a> {
             }
         }
         res
+    }
+
+    /// Whether findings about the messages of these values name each of them. A message of a chat is the element of the
+    /// list that has its number. What is said of a part accounts for one value, as it may be said of several parts.
+    fn name_all(&self, missing: &[Missing]) -> bool {
+        let mut named: HashMap<(usize, &str), usize> = HashMap::new();
+        missing.iter().all(|it| {
+            let (message, steps) = match it.steps.as_slice() {
+                [list, message, steps @ ..] if list == "messages" => (message, steps),
+                [message, steps @ ..] => (message, steps),
+                [] => return false,
+            };
+            let Ok(message) = message.parse() else { return false };
+            let Some(found) = self.messages.get(&message) else { return false };
+            let mut lists = steps.iter().filter_map(|it| Some((it, found.by_name.get(it)?)));
+            let is_named = lists.any(|(name, list)| {
+                let of_all = list.first().filter(|(it, _)| it.at.part.is_none());
+                let n = named.entry((message, name.as_str())).or_default();
+                *n += 1;
+                let one = of_all.or_else(|| list.get(*n - 1));
+                one.is_some_and(|(of, _)| rules::tells(of, &it.steps))
+            });
+            // The thought of such a message is its first part, if it is a text.
+            let may_be_thought = it.is_text() && steps.len() == 1 && rules::is_of_thoughts(steps);
+            let is_lost =
+                |it: &Diagnostic| it.code == "convert::lost-part" && it.at.part == Some(0);
+            is_named
+                || may_be_thought
+                    && named.insert((message, ""), 1).is_none()
+                    && found.others.iter().any(|(it, _)| is_lost(it))
+        })
     }
 
     /// Whether something accounts for a value at one of its places, or near it where it is not known. It is one of `n`

@@ -8,6 +8,7 @@ use msg_codec::DataUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::leaves::{Frame, Leaf, TOP, Visit, Walk, member_key, steps, text_key, walk, walk_in};
+use super::words::may_be_empty;
 use super::{MadeUp, Told, rules};
 use crate::hash::Hashed;
 
@@ -118,6 +119,12 @@ pub(super) struct Written<'w> {
     owed: u64,
     /// A bit for each length of a value that was counted.
     counted: u64,
+    /// Values that may be said once for several times, and that were found where they were looked for first: few are
+    /// asked for again.
+    found: Vec<Leaf<'w>>,
+    /// A word of the form that was passed last and is not counted yet: where roles come after contents in the source it is
+    /// the next value of that.
+    word: Option<Leaf<'w>>,
 }
 
 /// How often a value is there that no value of the source was paired with.
@@ -131,7 +138,8 @@ struct Count {
 impl<'w> Written<'w> {
     pub(super) fn of(written: &'w str, made_up: &'w MadeUp) -> Self {
         let (counts, rest) = (HashMap::default(), Walk::new(written, TOP, 0));
-        Written { counts, rest, made_up, next: None, owed: 0, counted: 0 }
+        let found = Vec::new();
+        Written { counts, rest, made_up, next: None, owed: 0, counted: 0, found, word: None }
     }
 
     /// The next leaf that is not made up, as [`Walk::next_leaf`] gives it.
@@ -178,26 +186,32 @@ impl<'w> Written<'w> {
         walk_in(&object, top, depth, &mut add);
     }
 
-    /// Whether the next value but for words of the form is this one, and nothing of the source before has a claim to it.
-    fn is_next(&mut self, leaf: &Leaf<'_>) -> bool {
+    /// The next value but for words of the form, if it is this one, and nothing of the source before has a claim to it.
+    fn take_next(&mut self, leaf: &Leaf<'_>) -> Option<Leaf<'w>> {
+        if self.word.as_ref().is_some_and(|it| leaf.is_same(it)) {
+            return self.word.take();
+        }
         while let Some(next) = self.peek(leaf.text) {
             if !leaf.is_same(&next) {
                 if next.is_free || !matches!(next.name, "type" | "role") {
-                    return false;
+                    return None;
                 }
                 self.next = None;
-                self.add(&next);
+                match self.may_owe(&next) {
+                    true => self.add(&next),
+                    false => self.word.replace(next).into_iter().for_each(|it| self.add(&it)),
+                }
                 continue;
             }
             self.next = None;
-            let is_owed = self.owed & length_bit(leaf.text) != 0
-                && self.counts.get(&leaf.key()).is_some_and(|it| it.left < 0);
+            let is_owed =
+                self.may_owe(leaf) && self.counts.get(&leaf.key()).is_some_and(|it| it.left < 0);
             if !is_owed {
-                return true;
+                return Some(next);
             }
             self.add(leaf);
         }
-        false
+        None
     }
 
     /// Whether one of the next values is this string, which holds an object, or the object itself: then each value in
@@ -223,7 +237,7 @@ impl<'w> Written<'w> {
 
     /// Reads on until this value, which an object in a string may hold, too.
     fn find(&mut self, leaf: &Leaf<'_>, key: u64) -> bool {
-        while !self.is_next(leaf) {
+        while self.take_next(leaf).is_none() {
             let next = self.next.take();
             next.into_iter().for_each(|it| self.add(&it));
             if self.take(key) {
@@ -243,6 +257,7 @@ impl<'w> Written<'w> {
 
     /// Takes one of the values that were counted.
     fn take(&mut self, key: u64) -> bool {
+        self.count_word();
         let found = self.counts.get_mut(&key).filter(|it| it.left > 0);
         found.map(|it| it.left -= 1).is_some()
     }
@@ -253,7 +268,20 @@ impl<'w> Written<'w> {
         self.owed |= length_bit(text);
     }
 
-    fn has_written(&self, key: u64) -> bool {
+    /// Whether something of the source may have a claim to a value like this one.
+    fn may_owe(&self, leaf: &Leaf<'_>) -> bool {
+        self.owed & length_bit(leaf.text) != 0
+    }
+
+    fn count_word(&mut self) {
+        self.word.take().into_iter().for_each(|it| self.add(&it));
+    }
+
+    fn has_written(&mut self, key: u64) -> bool {
+        self.count_word();
+        for it in self.found.drain(..) {
+            self.counts.entry(it.key()).or_default().is_written = true;
+        }
         self.counts.get(&key).is_some_and(|it| it.is_written)
     }
 
@@ -265,6 +293,7 @@ impl<'w> Written<'w> {
         written: &str,
         told: &Told<'_>,
     ) {
+        self.count_word();
         let mut words = Words::default();
         walk(written, |leaf, _| {
             if rules::marks_failure(leaf.name) && leaf.text != "null" {
@@ -317,10 +346,15 @@ impl Visit for Pairing<'_, '_> {
     fn leaf(&mut self, leaf: Leaf<'_>, way: &[Frame<'_>]) {
         let (written, told) = (&mut *self.written, self.told);
         let is_said_once = told.has_records || rules::is_shared(&leaf);
-        if written.is_next(&leaf) {
+        if let Some(next) = written.take_next(&leaf) {
             if is_said_once {
-                written.counts.entry(leaf.key()).or_default().is_written = true;
+                written.found.push(next);
             }
+            return;
+        }
+        // Most of what is not there is null under such a name, which nothing else is paired with.
+        let is_null = leaf.text == "null" && !leaf.is_free && may_be_empty(leaf.name);
+        if is_null && told.has_settings {
             return;
         }
         let key = leaf.key();
@@ -401,8 +435,8 @@ fn has_number(text: &str, number: &str, find: impl Fn(&str) -> Option<usize>) ->
 /// The words of what was written.
 #[derive(Default)]
 struct Words {
-    left: HashMap<u64, u32>,
-    all: HashSet<u64>,
+    left: HashMap<u64, u32, Hashed>,
+    all: HashSet<u64, Hashed>,
     /// Whether each is there as often as it was written.
     are_spent: bool,
     joined: String,
@@ -489,6 +523,10 @@ impl Missing {
             false => {}
         }
         res
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        self.is_text
     }
 
     /// The text of a string; any other value as it is written.

@@ -277,6 +277,11 @@ pub(super) fn is_id(leaf: &Leaf<'_>) -> bool {
 
 /// Whether a value may be said once for several times: an id, and the tool of a call and of its result.
 pub(super) fn is_shared(leaf: &Leaf<'_>) -> bool {
+    // Of each value it is asked.
+    leaf.name.ends_with(['d', 'e']) && is_any_shared(leaf)
+}
+
+fn is_any_shared(leaf: &Leaf<'_>) -> bool {
     is_id(leaf) || leaf.is_text() && matches!(leaf.name, "name" | "tool_name" | "toolName")
 }
 
@@ -293,11 +298,11 @@ pub(super) fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
 fn is_alone(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     let outer = |n: usize| way.len().checked_sub(n).map(|at| way[at]);
     let is_in_list = outer(1).is_some_and(|it| it.is_list);
-    let is_in_message = way.iter().skip(1).any(|it| it.is_list);
+    let is_in_message = || way.iter().skip(1).any(|it| it.is_list);
     // A role says nothing without a message, and the head accounts for the tools of Bedrock.
-    let is_of_form = leaf.name == "role" || way.iter().any(|it| it.name == "toolConfig");
+    let is_of_form = || leaf.name == "role" || way.iter().any(|it| it.name == "toolConfig");
     let is_marker =
-        leaf.is_only && is_in_message && !is_of_form && outer(2).is_some_and(|it| !it.is_list);
+        leaf.is_only && outer(2).is_some_and(|it| !it.is_list) && is_in_message() && !is_of_form();
     let may_be_word = match leaf.text.strip_prefix('"') {
         // A number in a text is not a word, nor is a sentence.
         Some(text) => {
