@@ -101,9 +101,10 @@ impl RepairOptions {
 /// Mends a document that is one conversation.
 fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let asks_head = options.chain.check.request && options.chain.profile.is_some();
-    let skeleton = if asks_head { None } else { Skeleton::of_json(json, &options.read) };
+    let text = if asks_head { None } else { std::str::from_utf8(json).ok() };
+    let skeleton = text.and_then(|it| Skeleton::of_text(it, &options.read).map(|of| (of, it)));
     let known = skeleton.as_ref().map(|_| Format::default());
-    if let Some(repaired) = skeleton.and_then(|it| it.repair_text(json, options)) {
+    if let Some(repaired) = skeleton.and_then(|(it, json)| it.repair_text(json, options)) {
         return Ok(repaired);
     }
     let mut document = read_whole(json, &options.read, known)?;

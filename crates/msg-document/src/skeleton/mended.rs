@@ -226,27 +226,33 @@ fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
 pub(super) fn repair_in_place(
     document: &mut Document,
     names: &Names,
-    (place, json): (&ListPlace, &[u8]),
+    (place, json): (&ListPlace, &str),
     options: &RepairOptions,
 ) -> Option<Repaired> {
     let messages = document.messages().len();
     let list = OnceCell::new();
     let list = || {
-        let found = list.get_or_init(|| MessageList::at(std::str::from_utf8(json).ok()?, place));
+        let found = list.get_or_init(|| MessageList::at(json, place));
         found.as_ref()
     };
     let whole = |places: &[usize]| Some(elements(list()?, places)?.into_bytes());
     let (mended, mut edits) = mended::repair(document, names, options, whole)?;
     tracing::debug!(messages, edits = edits.len(), "repaired");
     let changed = !edits.is_empty();
-    let mut text = Cow::Borrowed(json);
+    let mut text = Cow::Borrowed(json.as_bytes());
     if changed {
         let list = list()?;
         let pieces = pieces(list, &mended)?;
         text = Cow::Owned(list.spliced(&pieces));
         if !lost(list, &pieces, &edits)?.is_empty() {
             // What was kept may say it too.
-            edits.extend(lost_by_edits(json, &text, Format::default(), &options.read, &edits));
+            edits.extend(lost_by_edits(
+                json.as_bytes(),
+                &text,
+                Format::default(),
+                &options.read,
+                &edits,
+            ));
         }
         if options.strict {
             losses_as_errors(&mut edits);

@@ -66,6 +66,11 @@ pub struct Skeleton {
 impl Skeleton {
     /// The skeleton of JSON text; nothing where the document has to be read whole. Linear, and at most one pass.
     pub fn of_json(json: &[u8], options: &ReadOptions) -> Option<Self> {
+        Skeleton::of_text(std::str::from_utf8(json).ok()?, options)
+    }
+
+    /// The same of what is known to be text.
+    pub(crate) fn of_text(json: &str, options: &ReadOptions) -> Option<Self> {
         let fits = json.len() as u64 <= options.max_bytes;
         let mut source = JsonText::new(json).filter(|_| fits)?;
         let skeleton = Skeleton::read(&mut source, options)?;
@@ -116,7 +121,7 @@ impl Skeleton {
     }
 
     /// The repair of the document whose text this is; nothing where only the whole document tells.
-    pub(crate) fn repair_text(mut self, json: &[u8], options: &RepairOptions) -> Option<Repaired> {
+    pub(crate) fn repair_text(mut self, json: &str, options: &RepairOptions) -> Option<Repaired> {
         let at = (&self.place, json);
         self.can_mend(options)
             .then(|| mended::repair_in_place(&mut self.document, &self.names, at, options))?
@@ -240,10 +245,11 @@ const DIGITS: usize = 0xFFFE;
 pub(super) struct JsonText<'a>(Reader<'a>);
 
 impl<'a> JsonText<'a> {
-    /// Nothing for what is not UTF-8, and no list or object.
-    pub(super) fn new(json: &'a [u8]) -> Option<Self> {
-        let mut reader = Reader::new(json).ok()?;
-        matches!(json.get(reader.next_offset()), Some(b'[' | b'{')).then_some(JsonText(reader))
+    /// Nothing for what is no list or object.
+    pub(super) fn new(json: &'a str) -> Option<Self> {
+        let mut reader = Reader::from_text(json);
+        let first = json.as_bytes().get(reader.next_offset());
+        matches!(first, Some(b'[' | b'{')).then_some(JsonText(reader))
     }
 
     /// Whether nothing follows.
