@@ -12,7 +12,9 @@ all that `repair` mends.
 
 All documents in the files of folders, as they are, to each command, and converted to each family of providers: the JSON values
 and lines of their files, of records of a source or a case the values of its members, and each file of a folder `samples` as a
-whole.
+whole. A session of several lines is one document, whose records are paired line by line; it is also given to `fit`, `trim`,
+`filter` and `doctor --fix`, and converted to the dialects of agents. A message file is the lines of its text. Of a captured
+stream (`.sse`) what its events say is looked for in the message that `stream` assembles.
 
 All documents of a batch go to one process a command, as lines. `--alone N` gives N of each batch to a process of their own,
 too, which must answer alike.
@@ -244,12 +246,18 @@ class Said:
             for it in values_of(text):
                 said(it, acc)
         self.text, self.glued = plain("\n".join(acc)), plain("".join(acc))
-        self.lower = self.text.lower()
+        self.lower, self.known = self.text.lower(), {}
         self.words = set(x for x in re.split(r"\W+", self.text) if x)
         for x in re.findall(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", self.text):
             self.words |= {x, number(x)}
 
     def has(self, x):
+        key = (type(x), x)
+        if key not in self.known:
+            self.known[key] = self.finds(x)
+        return self.known[key]
+
+    def finds(self, x):
         if isinstance(x, Num):
             return x in self.words or number(x) in self.words
         s = plain(str(x))
@@ -291,7 +299,7 @@ SYSTEMS = {"system", "systemInstruction", "system_instruction", "instructions"}
 
 
 # Findings that take nothing away.
-WEAK = set("convert::" + it for it in "role-changed order-lost merged-parts id-synthesised name-synthesised split-message".split()) | {"session::written-anew"}
+WEAK = set("convert::" + it for it in "role-changed order-lost merged-parts id-synthesised name-synthesised split-message".split())
 NAMING = {"convert::lost-member", "convert::lost-value", "profile::shape", "message::wrong-type", "profile::unknown-member",
           "message::unknown-member", "profile::refused-member", "message::duplicate-member", "convert::value-changed"}
 
@@ -304,7 +312,11 @@ def lost(doc, out, report, rows, left_out):
     written = Said(out)
     in_case = lambda w, x: w[-1:] and w[-1] in IN_CASE and plain(str(x)).lower() in written.lower
     missing = [(w, x) for w, x in acc if not written.has(x) and not in_case(w, x)]
-    return [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, left_out, acc)]
+    lines, left_out = lines_of(doc), set(map(plain, left_out))
+    found = [(pointer(w), str(x)[:60]) for w, x in missing if not told(w, x, report, rows, left_out, acc, lines)]
+    # Values without a place are counted, and there are not more of them.
+    counted = [COUNTED.match(it["message"]) for it in report if it["code"] == "convert::lost-value" and not it.get("at", {}).get("pointer")]
+    return found if len(found) > sum(int(it.group(1)) for it in counted if it) else []
 
 
 def cut_of(doc, out):
@@ -320,12 +332,66 @@ def cut_of(doc, out):
 
 
 def source_of(doc):
-    """a document, or the list of its lines"""
+    """a document, or the list of its lines, of which one that is not JSON is a text"""
     doc = doc.lstrip("\ufeff")
     try:
         return load(doc)
     except Exception:
-        return list(values_of(doc))
+        return [x for _, x in records_of(doc)]
+
+
+def records_of(doc):
+    """the records of a text of several, each with its line"""
+    rows = [(n, line) for n, line in enumerate(doc.split("\n"), 1) if line.strip()]
+    found = []
+    for n, line in rows:
+        try:
+            found.append((n, load(line)))
+        except Exception:
+            found += [(n, x) for x in (broken(line) if line.lstrip()[:1] == "{" else [line])]
+    if sum(isinstance(x, Obj) for _, x in found) * 2 >= len(found):
+        return found
+    if doc.lstrip()[:1] in ("{", "["):
+        return [(None, x) for x in values_of(doc)]
+    return [(n, line.strip()) for n, line in rows if re.search(r"\w", line)]
+
+
+MEMBER = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*|[-\d.]+)')
+
+
+def broken(line):
+    """the records in a line of several, and the members of one that was torn, as far as they go"""
+    res, at = [], 0
+    pairs = lambda it: Obj([list(x) for x in it])
+    decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_float=Num, parse_int=Num, parse_constant=Num)
+    while at < len(line):
+        try:
+            value, at = decoder.raw_decode(line, at)
+            res.append(value)
+            at += len(line[at:]) - len(line[at:].lstrip())
+        except Exception:
+            found = MEMBER.findall(line[at:])
+            res.append(Obj([[k, x[1:] if x[:1] == '"' else Num(x)] for k, x in found]) if found else line[at:])
+            break
+    return res
+
+
+def lines_of(doc):
+    """the line of each record; nothing of a document that is one value"""
+    doc = doc.lstrip("\ufeff")
+    try:
+        load(doc)
+        return []
+    except Exception:
+        return [n for n, _ in records_of(doc)]
+
+
+COUNTED = re.compile(r"(\d+) more values are left out")
+
+
+def named(names, text):
+    """whether a sentence has one of these names, as a word"""
+    return any(k and re.search(r"(?<!\w)" + re.escape(plain(k)) + r"(?!\w)", plain(text)) for k in names)
 
 
 def pointer(way):
@@ -336,30 +402,55 @@ def home(way, rows, acc):
     """the messages that most of the values beside one are in, of the nearest object or list that says anything"""
     first = next((i for i, k in enumerate(way) if isinstance(k, int)), len(way))
     for n in range(len(way) - 1, first, -1):
-        near = [x for w, x in acc if w[:n] == way[:n] and w != way and len(x) > 2]
+        near = [x for w, x in acc if w[:n] == way[:n] and w != way and len(x) > 2][:50]
         hits = [sum(map(row.has, near)) for row in rows]
         if any(hits):
             return [i for i, n in enumerate(hits) if n == max(hits)]
     return []
 
 
-def told(way, x, report, rows, left_out, acc):
+def told(way, x, report, rows, left_out, acc, lines):
     names = [str(k) for k in way if isinstance(k, str)]
+    # Those in a line of a message file.
+    names = names or re.findall(r"([\w.-]+)\s*[:=]", str(x))
     # The `options` of a line are followed, and not given back.
     if way[0] == "options":
         return True
-    if any(k in left_out or json.dumps(k)[1:-1] in left_out for k in names):
+    if any(plain(k) in left_out or json.dumps(k)[1:-1] in left_out for k in names):
         return True
+    line = lines[way[0]] if lines and isinstance(way[0], int) else None
     place = plain(pointer(way))
-    count = 1 + max(next((k for k in w if isinstance(k, int)), 0) for w, _ in acc)
-    near = lambda way, message: is_near(way, message, count, len(rows))
+    for it in report:
+        # Members of an agent's records are left out by their names; nothing else of them is.
+        if it["code"] == "session::written-anew" and set(map(plain, names)) & set(re.findall("`(.*?)`", plain(it.get("fix") or ""))):
+            return True
+        pointed = it.get("at", {}).get("pointer")
+        if pointed and it["code"] not in WEAK and (place + "/").startswith(pointed.rstrip("/") + "/"):
+            return True
+    # Records are not counted as messages are.
+    count = 0 if lines else 1 + max(next((k for k in w if isinstance(k, int)), 0) for w, _ in acc)
+    near = lambda way, message: not lines and is_near(way, message, count, len(rows))
     beside = home(way, rows, acc)
     at = [i for i, row in enumerate(rows) if row.has(x)] or beside
     for it in report:
         where, code = it.get("at", {}), it["code"]
         text = it["message"] + " " + (it.get("fix") or "")
-        if code == "convert::lost-value" and not where.get("pointer"):
-            return True
+        if code == "session::written-anew":
+            continue
+        if code == "messages-alone":
+            if not any(row.has(x) for row in rows):
+                return True
+            continue
+        if line is not None and where.get("line") and GONE.search(it.get("fix") or ""):
+            # What names a record that is gone goes with it.
+            is_link = len(x) > 3 and any(y == x and lines[w[0]] == where["line"] for w, y in acc)
+            if where["line"] == line or is_link:
+                return True
+        if code == "filter" and it["cut"] is None:
+            # Of records that are written anew only what the first message says is gone.
+            if 0 in at:
+                return True
+            continue
         if code == "filter":
             # An element that is not read as a message moves the others.
             element = next((k for k in way if isinstance(k, int)), None)
@@ -370,13 +461,11 @@ def told(way, x, report, rows, left_out, acc):
             if element is not None and element in it["cut"]:
                 return True
             continue
-        if code in WEAK and code != "session::written-anew":
+        if code in WEAK or INSERTS.match(it.get("fix") or ""):
             if code == "convert::role-changed" and way and way[-1] == "role":
                 return True
             continue
-        if where.get("pointer") and (place + "/").startswith(where["pointer"] + "/"):
-            return True
-        if code in NAMING and any(k and k in text for k in names):
+        if code in NAMING and named(names, text):
             return True
         # A word such as `tool_result` is in other messages, too.
         if plain(str(x)) in plain(text) or where.get("message") in at + beside:
@@ -390,17 +479,12 @@ def told(way, x, report, rows, left_out, acc):
             return True
         if GONE.search(it.get("fix") or "") and (near(way, where.get("message")) or not at and code.startswith("chain::orphan")):
             return True
-        # Of a session that is written anew only what was said is left, and the report says so. A flag of a made name is none
-        # of its texts, whatever it is in.
-        is_said = any(row.has(x) for row in rows)
-        is_text = TEXTS & set(names) and x != names[-1] and not it.get("is_log")
-        if code == "session::written-anew" and not is_said and not is_text:
-            return True
     return False
 
 
 GONE = re.compile("dropped|removed")
-TEXTS = {"text", "content", "parts", "contents", "blocks", "items", "value", "data"}
+# Mends that only add something.
+INSERTS = re.compile("insert|add")
 
 
 def ranges(text):
@@ -433,7 +517,7 @@ class Program:
 
     def put(self, name, text):
         path = self.room.name + "/" + name
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(text)
         return path
 
@@ -464,6 +548,36 @@ class Program:
                 reports[int(at) - 1]["edits"].append({"code": code, "message": text, "at": at_place})
         return out, reports
 
+    def mended(self, args, path):
+        """what is left of a file that is mended in its place, and what was said of it"""
+        status, out, _ = self.run(args + ["--json", path])
+        with open(path, encoding="utf-8", errors="surrogatepass", newline="") as file:
+            text = file.read()
+        try:
+            found = json.loads(out)["findings"] if out.strip() else []
+        except (ValueError, KeyError):
+            found = []
+        # What was done is not said in a sentence of its own: it is about the record.
+        done = [dict(it, message=it.get("message", ""), fix="removed" if it.get("done") else "") for it in found]
+        return ('{"error":{"code":"refused"}}' if status == 2 else text), {"edits": done}
+
+    def listed(self, args, path):
+        """the answer to a file, and what is listed on standard error"""
+        status, out, err = self.run(args + ["-v", path])
+        edits = []
+        for code, text, place, fix in re.findall(r"^\w+\[([\w:-]+)\]: (.*)\n *--> (.*)\n(?: *\|.*\n)*(?: *= (.*))?", err, re.M):
+            at, message = {}, re.search(r": message (\d+)", place)
+            left_out = re.match("`(.*)` is left out", text)
+            if message:
+                at["message"] = int(message.group(1))
+            if left_out:
+                at["pointer"] = left_out.group(1)
+            edits.append({"code": code, "message": text, "at": at, "fix": fix})
+        if args[0] == "fit":
+            status, answer, _ = self.run(args + ["--json", path])
+            edits += joined([json.loads(it) for it in answer.split("\n") if it.startswith("{")]).get("edits", [])
+        return ('{"error":{"code":"refused"}}' if status == 2 or not out else out), {"edits": edits}
+
     def reported(self, args, path):
         """the answer to a file, and its report"""
         rep = self.put("rep.json", "")
@@ -471,7 +585,7 @@ class Program:
         with open(rep, encoding="utf-8", errors="replace") as file:
             report = file.read()
         refused = '{"error":{"code":"refused"}}' if status == 2 else out
-        return refused, json.loads(report) if report.strip() else {}
+        return refused, joined([json.loads(it) for it in report.split("\n") if it.strip()])
 
     def alone(self, args, doc):
         """the answer to one document that is not a line among others"""
@@ -480,11 +594,29 @@ class Program:
         return status, out.strip()
 
 
+def joined(reports):
+    """the reports of lines as one of all of them, whose places begin with the line"""
+    if len(reports) < 2:
+        return reports[0] if reports else {}
+    res = {"edits": [], "left_behind": []}
+    for i, report in enumerate(reports):
+        for it in report.get("edits", []):
+            at = dict(it.get("at", {}), line=i + 1)
+            if "pointer" in at:
+                at["pointer"] = "/%d%s" % (i, at["pointer"])
+            res["edits"].append(dict(it, at=at))
+        res["left_behind"] += report.get("left_behind", [])
+    return res
+
+
 WIRES = ["openai", "anthropic", "gemini", "responses", "bedrock", "interactions"]
 LISTS = ["plain", "agent", "native", "turns", "sharegpt", "langchaingo", "otel"]
 FRAMEWORKS = ["ai-sdk", "vercel-ui", "ag-ui", "adk", "langchain", "pydantic-ai", "agents-sdk", "haystack", "llama-index", "autogen",
               "agent-framework", "semantic-kernel"]
 FORMATS = WIRES + LISTS + FRAMEWORKS
+# The dialects of agents that are written.
+LOGS = ["claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "openhands", "swe-agent", "qwen-code", "pi", "copilot-cli",
+        "atif", "kimi", "droid", "grok"]
 PROFILES = ["openai", "anthropic", "gemini", "bedrock", "mistral", "openai-responses", "deepseek", "groq", "openrouter"]
 # Each command in its variants; the documents are dealt out to these.
 COMMANDS = {
@@ -498,6 +630,14 @@ COMMANDS = {
     "trim": [["trim", "--max-tokens", "1M"]],
     "filter": [["filter", "--range", it] for it in ("0..", "1..")],
 }
+
+
+# Those for a document of several lines.
+OF_WHOLE = dict(COMMANDS, **{
+    "convert": COMMANDS["convert"] + [["convert", "--to", to] for to in ["msgmd"] + LOGS],
+    "fit": [["fit", "--repair", "--best-effort", "--budget", it] for it in ("1M", "600")],
+    "doctor --fix": [["doctor", "--fix"]],
+})
 
 
 # So many documents are damaged at once, and given to one process a command; so many to those that say only so much.
@@ -537,11 +677,11 @@ def documents_of(folders):
         for at, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 path = os.path.join(at, name)
-                if not re.search(r"\.(jsonl?|traj)(\.gz)?$", name):
+                if not re.search(r"\.(jsonl?|traj)(\.gz)?$", name) and not (name.endswith(".md") and name != "NOTICE.md"):
                     continue
                 with (gzip.open if name.endswith(".gz") else open)(path, "rb") as file:
                     text = file.read().decode("utf-8", "replace")
-                for it in [text] if "/samples/" in path else pieces(text):
+                for it in [text] if "/samples/" in path or name.endswith(".md") else pieces(text):
                     try:
                         one[dump(load(it.lstrip("\ufeff")))] = path
                     except Exception:
@@ -617,15 +757,53 @@ class Law:
 
     def whole(self, docs, at, kinds):
         """a document of several lines, given to each command by itself"""
-        doc = docs[at]
-        path = self.program.put("whole.jsonl", doc)
+        doc = list(docs)[at]
+        name = os.path.basename(docs[doc]).removesuffix(".gz")
+        path = self.program.put(name, doc)
         _, native, _ = self.program.run(["convert", "--to", "native", path])
-        of = read_as(self.program.run(["check", "--json", path])[1])
-        for kind in kinds:
-            for command, chosen in shared_out(kind, len(docs)):
-                if command[0] in ("convert", "repair") and at in chosen:
+        of, rows = read_as(self.program.run(["check", "--json", path])[1]), rows_of(native)
+        for kind in kinds + ["doctor --fix"]:
+            for command, chosen in shared_out(kind, len(docs), OF_WHOLE):
+                if at not in chosen or command[0] == "check":
+                    continue
+                if command[0] == "doctor":
+                    answer, report = self.program.mended(command, self.program.put("mended-" + name, doc))
+                elif command[0] in ("fit", "trim", "filter"):
+                    answer, report = self.program.listed(command, path)
+                else:
                     answer, report = self.program.reported(command, path)
-                    self.judge((of, kind, command, (doc, "none")), answer, report, rows_of(native), {})
+                self.judge((of, kind, command, (doc, "none")), answer, report, rows, {})
+
+    def stream(self, path):
+        """a captured stream, assembled: what its events say is in the message or named by a warning"""
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+            doc = file.read()
+        of = os.path.basename(os.path.dirname(path))
+        status, out, _ = self.program.run(["stream", "--json", "--options", '{"to":"native"}', path])
+        report = json.loads(out) if out else {}
+        said = [it for name in ("warnings", "errors", "left_out") for it in report.get(name) or ()]
+        is_refused = status == 2 or any(it["code"] == "stream::foreign-format" for it in said)
+        self.done[of, "stream", "refused" if is_refused else "answered"] += 1
+        if is_refused:
+            return
+        answer = Said(out)
+        # What comes after the end is not read, which is said with its place.
+        ends = [it["at"]["start"] for it in said if it["message"].endswith("is not read")]
+        doc = doc.encode()[: min(ends, default=None)].decode("utf-8", "replace")
+        texts = " ".join(it["message"] for it in said)
+        found = []
+        for (way, *_), parts in said_by(doc).items():
+            whole = "".join(parts)
+            names = [k for k in way if isinstance(k, str)]
+            # A text that is said again, or the name of a call in each of its events, is there once.
+            grows = all(it.startswith(before) for before, it in zip(parts, parts[1:]))
+            is_again = all(answer.has(it) and (grows or len(it) > 3 or names[-1] == "name") for it in parts)
+            is_there = answer.has(whole) or is_again or is_same_json(whole, answer)
+            if whole.strip() and not is_there and not named(names, texts):
+                found.append((pointer(way), whole[:60]))
+        if found:
+            self.done[of, "stream", "unreported"] += 1
+            self.flags.append((of, "stream", "none", found, doc, out, report))
 
     def compare(self, case, answer):
         """a document that is not a line among others gets the same answer"""
@@ -645,9 +823,9 @@ class Law:
         if command[0] == "convert":
             self.targets[command[2], key] += 1
         edits = report.get("edits", []) + report.get("diagnostics", [])
-        # The log of an agent is written anew, which is said once for all lines, and `fit --json` does not give it back.
-        if of not in FORMATS and command[0] in ("fit", "trim", "filter"):
-            edits = edits + [{"code": "session::written-anew", "message": "", "is_log": True}]
+        # `fit --json` gives the messages of an agent's log, not the log.
+        if of not in FORMATS and command[:2] == ["fit", "--json"]:
+            edits = edits + [{"code": "messages-alone", "message": ""}]
         if command[0] == "check":
             checked[kind] = (key, edits)
             return
@@ -659,7 +837,8 @@ class Law:
         if command[-1] == "1.." and key == "answered":
             if len(rows) < 2 or answer.strip("\ufeff \n") == "[]":
                 return
-            edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}, "cut": cut_of(doc, answer)}]
+            cut = cut_of(doc, answer) if of in FORMATS else None
+            edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}, "cut": cut}]
         if key == "answered":
             found = found + lost(doc, answer, edits, rows, set(report.get("left_behind", [])))
         if found:
@@ -681,10 +860,63 @@ class Law:
         print("damage:", ", ".join("%s %d" % it for it in sorted(self.ops.items())))
 
 
-def shared_out(kind, count):
+# The members of events that are said: what else they have is about the run, or said again by a later event.
+OF_EVENTS = set("content text reasoning_content reasoning thinking arguments partial_json refusal delta signature thoughtSignature name".split())
+AGAIN = re.compile(r"response\.(created|in_progress|queued|output_item\.added|content_part\.added)")
+PLACES = ("index", "output_index", "content_index", "item_id", "summary_index")
+
+
+def said_by(doc):
+    """the texts of a stream, joined by their place: the way in the event, its type, and the indexes that it names"""
+    res, block = {}, 0
+    for line in doc.split("\n"):
+        text = line.strip("\r").removeprefix("data:").strip()
+        if not line.startswith("data:") or text[:1] != "{":
+            continue
+        try:
+            event = load(text)
+        except Exception:
+            continue
+        kind = next((x for k, x in event if k in ("type", "event_type")), "")
+        # Several streams in one file count from the beginning again.
+        block += kind in ("message_start", "response.created")
+        if AGAIN.match(str(kind)):
+            continue
+        acc = []
+        strings(event, (), acc, ())
+        for way, indexes, x in acc:
+            name = next((k for k in reversed(way) if isinstance(k, str)), "")
+            if name in OF_EVENTS and not {"logprobs", "tools", "format", "usage"} & set(way):
+                res.setdefault((way, str(kind), block, indexes), []).append(x)
+    return res
+
+
+def strings(v, way, acc, indexes):
+    """the texts in a value, each with its way and the indexes of what it is in"""
+    if isinstance(v, Obj):
+        indexes += tuple((k, str(x)) for k, x in v if k in PLACES and isinstance(x, str))
+        for k, x in v:
+            strings(x, way + (k,), acc, indexes)
+    elif isinstance(v, list):
+        # Elements with an index of their own are in any order.
+        for i, x in enumerate(v):
+            has_index = isinstance(x, Obj) and any(k == "index" for k, _ in x)
+            strings(x, way + ("" if has_index else i,), acc, indexes)
+    elif isinstance(v, str) and not isinstance(v, Num):
+        acc.append((way, indexes, v))
+
+
+def is_same_json(text, answer):
+    """whether a text of JSON is there by its values"""
+    acc, parts = [], list(values_of(text))
+    leaves(parts, (), acc)
+    return bool(acc) and all(answer.has(x) for _, x in acc)
+
+
+def shared_out(kind, count, commands=COMMANDS):
     """the variants of a command with the documents that each gets: all go to each family of providers, and to one profile and one
     of the other formats in turn"""
-    variants = COMMANDS[kind]
+    variants = commands[kind]
     is_every = lambda it: it[0] in ("fit", "filter") or it[-1] in WIRES and it[0] == "convert"
     others = [it for it in variants if not is_every(it)]
     for command in variants:
@@ -738,6 +970,7 @@ def main():
     args.add_argument("--show", type=int, default=0)
     args.add_argument("--alone", type=int, default=0)
     args.add_argument("--data", action="append")
+    args.add_argument("--whole", action="store_true", help="of --data only the documents of several lines")
     args.add_argument("--out")
     args = args.parse_args()
     program = Program(args.msg)
@@ -745,20 +978,25 @@ def main():
     formats, kinds = args.formats or FORMATS, args.command or list(COMMANDS)
     pool = {} if args.data else seeds_of(program, args.seeds, formats)
     one, several = documents_of(args.data or ())
-    one, several = list(one), list(several)
+    one = [] if args.whole else list(one)
     for at in range(0, len(one), BATCH):
         law.undamaged(one[at : at + BATCH], kinds)
         law.progress(min(at + BATCH, len(one)), "documents of one line", args.out)
     for at in range(len(several)):
         law.whole(several, at, kinds)
+        if at % 10 == 9:
+            law.progress(at + 1, "documents of several lines", args.out)
     law.progress(len(several), "documents of several lines", args.out)
+    captures = [at + "/" + name for it in args.data or () for at, _, names in os.walk(it) for name in names if name.endswith(".sse")]
+    for path in sorted(captures):
+        law.stream(path)
     for at in range(0, 0 if args.data else args.runs, BATCH):
         for of in formats:
             law.batch(of, pool[of], min(BATCH, args.runs - at), kinds)
         law.progress(min(at + BATCH, args.runs), "documents a format", args.out)
     if args.data:
         formats = sorted({key[0] for key in law.done})
-    law.table(formats, kinds)
+    law.table(formats, kinds + (["doctor --fix", "stream"] if args.data else []))
     total = sum(n for key, n in law.done.items() if key[2:] == ("answered",))
     print("%d answers, %d with a value in neither, %d compared with a run of their own" % (total, len(law.flags), law.done["alone"]))
     sys.stdout.reconfigure(errors="backslashreplace")

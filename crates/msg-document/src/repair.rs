@@ -17,7 +17,7 @@ use crate::check::{moved, read_whole};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::{Document, no_messages};
 use crate::format::Format;
-use crate::ledger::{Cut, losses_as_errors, lost_by_edits};
+use crate::ledger::{Account, Cut, account_of_edits, losses_as_errors, name_left_out};
 use crate::options::{CheckOptions, RepairOptions};
 use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
@@ -139,8 +139,9 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
         text = json.to_vec();
     }
     if changed {
-        let lost = lost_by_edits(json, &text, document.format(), &options.read, &edits);
-        edits.extend(lost);
+        let found = account_of_edits(json, &text, document.format(), &options.read, &edits);
+        name_left_out(&mut edits, &found.left_out);
+        edits.extend(found.lost);
     }
     if options.strict {
         losses_as_errors(&mut edits);
@@ -272,10 +273,10 @@ impl Document {
     }
 
     /// Reports the values of its source that are not in what was written of it after these edits, and that none of them
-    /// names. Nothing where the source is not kept ([`Document::set_source`]), and for a session, which is written anew.
+    /// names. Nothing where the source is not kept ([`Document::set_source`]).
     pub fn lost(&self, written: &[u8], edits: &[Diagnostic]) -> Vec<Diagnostic> {
         let read = self.read_options();
-        let lost = |it| lost_by_edits(it, written, self.format(), &read, edits);
+        let lost = |it| account_of_edits(it, written, self.format(), &read, edits).lost;
         self.source().map(lost).unwrap_or_default()
     }
 
@@ -285,7 +286,8 @@ impl Document {
     }
 
     /// Reports the values of its source that are neither in what was written of it nor in a message that is not left as
-    /// it was read. As [`Document::lost`], of messages that were taken out.
+    /// it was read. As [`Document::lost`], of messages that were taken out. Of a session that is written anew that is said
+    /// first, with the names of the members that its records lose.
     pub fn lost_by_cut(&self, written: &[u8]) -> Vec<Diagnostic> {
         if !self.is_edited() {
             return Vec::new();
@@ -298,7 +300,12 @@ impl Document {
             edits: &[],
             left_out: None,
         };
-        self.source().map(|it| cut.lost(it, written)).unwrap_or_default()
+        let Account { lost, left_out } =
+            self.source().map(|it| cut.account(it, written)).unwrap_or_default();
+        let mut res = Vec::from_iter(self.written_anew());
+        name_left_out(&mut res, &left_out);
+        res.extend(lost);
+        res
     }
 
     /// What is mended of this document, and how.

@@ -12,6 +12,7 @@ use super::{Conform, error, is_empty, is_empty_text, mended_if};
 use crate::arguments::{mended, sanitized};
 use crate::constants::{BRIDGE_CONTENT, EMPTY_CONTENT, FALLBACK_REQUEST_ARGS, FIRST_USER_CONTENT};
 use crate::options::BadArguments;
+use crate::pairing::may_come_first;
 use crate::profile::{Acceptance, ArgumentsRule, ReasoningRequired, SystemPlace, UserMessage};
 use crate::reasoning::{has_reasoning, has_tool_calls};
 use crate::repair::{Dropped, Item, Split, is_answered, pairs, put_after, without_members};
@@ -382,7 +383,11 @@ impl Conform<'_, '_> {
                 self.items.iter().any(|it| is_user(it) || it.message.role == Role::Tool)
             }
             UserMessage::Some => self.items.iter().any(is_user),
-            UserMessage::First => self.items.get(begin).is_some_and(is_user),
+            // An item that the chain does not know may be of any role.
+            UserMessage::First => {
+                let leads = |it: &Item<'_>| is_user(it) || may_come_first(&it.message);
+                self.items.get(begin).is_some_and(leads)
+            }
         };
         if fulfilled || self.items.is_empty() {
             return;

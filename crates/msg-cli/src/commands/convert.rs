@@ -232,7 +232,9 @@ impl Run<'_> {
             out.replaces_a_session();
         }
         let is_a_session = document.format().is_session() || args.to.is_session();
-        if is_a_session && !is_same && document.messages().is_empty() {
+        // Turns become messages as they are converted.
+        let has_none = document.messages().is_empty() && document.format().name() != "turns";
+        if is_a_session && !is_same && has_none {
             let text =
                 format!("{}: {} without messages: nothing to convert", input.name, document.what());
             return Err(Failure::Refused(text));

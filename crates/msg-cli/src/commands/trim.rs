@@ -7,7 +7,7 @@
 //!
 //! Reads, writes and reports; the command decides what stays.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use msg_core::{Code, Diagnostic};
 use msg_document::{Counter, Document, FilterOptions, Refusal, Strategy, TrimOptions};
@@ -181,17 +181,13 @@ pub(crate) fn run(
     let sources = args.sources(None)?;
     let read = args.input.of_a_line();
     let lines = |it: Lines<'_>| {
-        let (name, anew, lost) =
-            (it.name().to_owned(), OnceLock::new(), Mutex::new(Lost::default()));
+        let (name, lost) = (it.name().to_owned(), Mutex::new(Lost::default()));
         let status = it.answer_numbered(|number, line| {
             let own = without_own(line);
             let mut document = Document::read(&own, &read)?;
             document.set_source(own.into_owned());
             let status = select(&mut document, line)?.status;
             document.expect_writer()?;
-            if let Some(it) = left_out(&document) {
-                let _ = anew.set(it);
-            }
             let text = document.written();
             let of_line = document.lost_by_cut(&text);
             if !of_line.is_empty() {
@@ -200,7 +196,7 @@ pub(crate) fn run(
             Ok(Answer::new(text, status))
         })?;
         let lost = lost.into_inner().unwrap_or_else(PoisonError::into_inner).into_list();
-        say(cx, &name, anew.into_inner().into_iter().chain(lost));
+        say(cx, &name, &lost);
         Ok(status)
     };
     let document = |it: Opened<'_>| one(cx, args, it, &select);
@@ -265,21 +261,15 @@ fn one(
     }
     let text = document.written();
     let lost = document.lost_by_cut(&text);
-    say(cx, &input.name, left_out(&document).into_iter().chain(lost));
+    say(cx, &input.name, &lost);
     out.write_document(&if is_json { args.pretty.laid_out(text) } else { text })?;
     args.output.finish(cx, out)?;
     Ok(status)
 }
 
-/// What an edited session leaves out.
-fn left_out(document: &Document) -> Option<Diagnostic> {
-    document.written_anew()
-}
-
-/// Says it, once for all lines of an input.
-fn say(cx: &Context, name: &str, left_out: impl Iterator<Item = Diagnostic>) {
+/// Says what is left out.
+fn say(cx: &Context, name: &str, left_out: &[Diagnostic]) {
     if !cx.quiet {
-        let left_out: Vec<_> = left_out.collect();
-        cx.note(&cx.list(name, &Quotes::default()).edits(&left_out));
+        cx.note(&cx.list(name, &Quotes::default()).edits(left_out));
     }
 }

@@ -26,7 +26,7 @@ use crate::format::Format;
 use crate::formats::document_in;
 use crate::json::repair_json;
 use crate::ledger::{
-    Account, MadeUp, Told, account, is_one, json_of, losses_as_errors, lost_by_edits, native,
+    Account, MadeUp, Told, account, account_of_edits, is_one, json_of, losses_as_errors, native,
 };
 use crate::options::RepairOptions;
 use crate::read_options::{Accept, ReadOptions};
@@ -406,8 +406,9 @@ impl Converted {
             // The canonical form names what it drops by itself.
             true if !options.write.encode.keeps_layout() => {}
             true => {
-                let lost = lost_by_edits(source, &self.document, from, &options.read, &self.edits);
-                for it in lost {
+                let edits = &self.edits;
+                let found = account_of_edits(source, &self.document, from, &options.read, edits);
+                for it in found.lost {
                     // Members around the messages are named as left out, as in other formats.
                     match it.at.pointer.as_deref().and_then(member_of_the_body) {
                         Some(name) => self.left_behind.push(name.to_owned()),
@@ -460,7 +461,8 @@ impl Converted {
             has_bookkeeping: from.is_session() || from.name() == "otel",
             is_one: is_one(from, &source),
             lacks_ids: lacks_ids(to, options),
-            has_settings: !matches!(options.carry, Carry::Response),
+            // The records of an agent are not a request.
+            has_settings: !matches!(options.carry, Carry::Response) && !from.has_records(),
             made_up: if to.is_session() { made_up(to, options) } else { MadeUp::default() },
             kept: None,
             messages: &|| match from.is_json() {

@@ -14,7 +14,7 @@ use super::original::Original;
 use crate::document::Document;
 use crate::json::ObjectWriter;
 use crate::lead::Lead;
-use crate::ledger::{Cut, losses_as_errors};
+use crate::ledger::{Cut, losses_as_errors, name_left_out};
 use crate::refusal::Refusal;
 use crate::rows::Row;
 
@@ -328,7 +328,9 @@ impl Fitted {
                 edits: &self.mended,
                 left_out,
             };
-            self.lost = cut.lost(source, written);
+            let found = cut.account(source, written);
+            self.lost = found.lost;
+            name_left_out(&mut self.mended, &found.left_out);
             self.rewrite = document.format().rewrite(source, written);
         }
     }

@@ -14,7 +14,7 @@ use crate::document::Document;
 use crate::fields::{FieldPath, Found, JoinedPaths, Place, RowFields, elements};
 use crate::foreign;
 use crate::format::Format;
-use crate::ledger::lost_by_edits;
+use crate::ledger::account_of_edits;
 use crate::outline::Outline;
 use crate::places::LineIndex;
 use crate::read_options::ReadOptions;
@@ -263,7 +263,8 @@ impl Row {
             if !old.trim_start().starts_with('{') {
                 return;
             }
-            let mut found = lost_by_edits(old.as_bytes(), text, format, &self.read, edits);
+            let account = account_of_edits(old.as_bytes(), text, format, &self.read, edits);
+            let mut found = account.lost;
             // Its place is counted in the answer alone, whose messages come after those of the request.
             let n_asked = self.slots[number].n_asked();
             found.iter_mut().for_each(|it| it.at.message = it.at.message.map(|it| it + n_asked));

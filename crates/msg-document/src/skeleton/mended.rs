@@ -21,7 +21,7 @@ use crate::codec::WriteOptions;
 use crate::document::Document;
 use crate::format::Format;
 use crate::layout::{ListPlace, MessageList, Piece, elements as elements_of};
-use crate::ledger::{losses_as_errors, lost_by_edits, lost_in_place};
+use crate::ledger::{account_in_place, account_of_edits, losses_as_errors};
 use crate::options::RepairOptions;
 use crate::skeleton::mended;
 
@@ -246,13 +246,8 @@ pub(super) fn repair_in_place(
         text = Cow::Owned(list.spliced(&pieces));
         if !lost(list, &pieces, &edits)?.is_empty() {
             // What was kept may say it too.
-            edits.extend(lost_by_edits(
-                json.as_bytes(),
-                &text,
-                Format::default(),
-                &options.read,
-                &edits,
-            ));
+            let found = account_of_edits(json.as_bytes(), &text, Format::default(), &options.read, &edits);
+            edits.extend(found.lost);
         }
         if options.strict {
             losses_as_errors(&mut edits);
@@ -325,7 +320,7 @@ fn lost(
     });
     let written = to_text(|it| it.array(written, |it, text| it.raw(text)));
     let messages = || native(list, &touched);
-    Some(lost_in_place((&source, &written), Format::default(), edits, &messages))
+    Some(account_in_place((&source, &written), Format::default(), edits, &messages).lost)
 }
 
 /// Represents what was kept.

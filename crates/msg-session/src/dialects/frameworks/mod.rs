@@ -273,8 +273,12 @@ impl Store {
 
     /// Where the list of its messages is in a text; none of lines.
     pub(crate) fn list_span(&self, text: &str) -> Option<Range<usize>> {
-        let array = read_at(text.as_bytes(), self.lists);
-        array.span().filter(|_| array.findings.is_empty())
+        // A byte order mark is before the document, and stays there.
+        let value = text.trim_start_matches('\u{feff}');
+        let start = text.len() - value.len();
+        let array = read_at(value.as_bytes(), self.lists);
+        let span = array.span().filter(|_| array.findings.is_empty())?;
+        Some(start + span.start..start + span.end)
     }
 }
 
