@@ -15,7 +15,7 @@ use crate::api_shapes::foreign_parts;
 use crate::codec::{Content, Edited, Side};
 use crate::format::Format;
 use crate::lead::{Beside, GivenIds, Lead};
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 use crate::recognise::{foreign_part, unlike};
 use crate::refusal::Refusal;
 use crate::text_calls::{CallForms, TextCalls};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
-use crate::joined::JoinedUsers;
+use crate::lead::JoinedUsers;
 use crate::refusal::Refusal;
 
 /// A format of a conversation, by its name.

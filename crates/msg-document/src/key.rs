@@ -18,8 +18,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::document::Document;
 use crate::format::Format;
-use crate::options;
-use crate::read_options::ReadOptions;
+use crate::options::{self, ReadOptions};
 use crate::refusal::Refusal;
 use crate::text_calls::CallForms;
 

@@ -14,13 +14,10 @@
 //! ```
 
 mod document;
-mod doubles;
 mod format;
-mod read_options;
 mod writing;
 
 mod api_shapes;
-mod breakpoints;
 mod check;
 mod convert;
 mod fit;
@@ -44,10 +41,8 @@ mod places;
 mod skeleton;
 mod verbatim;
 
-mod codes;
 mod fields;
 mod hash;
-mod joined;
 mod json;
 mod layout;
 mod lead;
@@ -62,7 +57,6 @@ pub use crate::check::{Checked, Repaired};
 pub use crate::messages::{TranscriptForm, TranscriptOptions, transcript};
 pub use check::{check, is_valid};
 pub use codec::WriteOptions;
-pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
 pub use fields::{FieldPath, JoinedPaths, RowFields};
@@ -78,9 +72,8 @@ pub use layout::pretty;
 pub use ledger::losses_as_errors;
 pub use messages::{CallRow, MessageRow, messages};
 pub use msg_compact::MediaRates;
-pub use options::{CheckOptions, RepairOptions, options_from_json};
-pub use read_options::{Accept, ReadOptions};
-pub use refusal::Refusal;
+pub use options::{Accept, CheckOptions, ReadOptions, RepairOptions, options_from_json};
+pub use refusal::{CODES, Refusal};
 pub use repair::repair;
 pub use rows::{Row, answer_row, join};
 pub use select::{FilterOptions, Strategy, TrimOptions};

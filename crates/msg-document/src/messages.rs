@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Document;
 use crate::json::to_json;
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// A message as a row of a table.

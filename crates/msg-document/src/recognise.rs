@@ -10,8 +10,8 @@ use msg_session::{Blob, Session};
 use crate::codec::Likelihood;
 use crate::foreign;
 use crate::format::Format;
+use crate::options::{Accept, ReadOptions};
 use crate::outline::{Outline, Record, is_chat, is_known_chat};
-use crate::read_options::{Accept, ReadOptions};
 use crate::refusal::{Refusal, foreign as looks_foreign};
 
 impl Format {

@@ -8,18 +8,16 @@ use std::collections::HashSet;
 use msg_chainast::MendedPlaces;
 use msg_core::{Diagnostic, Message, Role, Severity};
 
-use crate::api_shapes::{add_refused, complete_calls};
-use crate::api_shapes::{foreign_parts, is_not_understood, unread_calls};
-use crate::breakpoints::Breakpoints;
-use crate::check::Repaired;
-use crate::check::{forget_shapes_at, is_asked, refused_shapes};
-use crate::check::{moved, read_whole};
+use crate::api_shapes::{
+    add_refused, complete_calls, foreign_parts, is_not_understood, unread_calls,
+};
+use crate::check::{Repaired, forget_shapes_at, is_asked, moved, read_whole, refused_shapes};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::{Document, no_messages};
 use crate::format::Format;
+use crate::lead::Breakpoints;
 use crate::ledger::{Account, Cut, account_of_edits, losses_as_errors, name_left_out};
-use crate::options::{CheckOptions, RepairOptions};
-use crate::read_options::ReadOptions;
+use crate::options::{CheckOptions, ReadOptions, RepairOptions};
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::head_edits;

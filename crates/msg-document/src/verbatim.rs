@@ -15,7 +15,7 @@ use msg_json::{Kind, Reader, Writer};
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Around, Content, WriteOptions};
-use crate::doubles::doubles;
+use crate::json::doubles;
 use crate::refusal::Refusal;
 
 /// How one message of a format is read and written.

@@ -10,7 +10,7 @@ use crate::document::{Document, without_list};
 use crate::format::Format;
 use crate::formats::document_in;
 use crate::layout::{keep_layout_of_json, merged};
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 use crate::refusal::Refusal;
 
 impl Document {

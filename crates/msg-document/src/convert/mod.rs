@@ -9,7 +9,6 @@
 
 mod options;
 mod portable;
-mod ran_code;
 mod response;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +27,7 @@ use crate::json::repair_json;
 use crate::ledger::{
     Account, MadeUp, Told, account, account_of_edits, is_one, json_of, losses_as_errors, native,
 };
-use crate::options::RepairOptions;
-use crate::read_options::{Accept, ReadOptions};
+use crate::options::{Accept, ReadOptions, RepairOptions};
 use crate::refusal::Refusal;
 use crate::repair::repair;
 use crate::rows::Row;

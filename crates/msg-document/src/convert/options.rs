@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::codec::WriteOptions;
 use crate::fields::{FieldPath, JoinedPaths, Paths, RowFields};
 use crate::options;
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// The options that say how turns become messages (OA-6 to OA-12).

@@ -10,7 +10,7 @@ use msg_openai::chat;
 use serde::Serialize;
 
 use super::options::FitOptions;
-use super::original::Original;
+use super::run::Original;
 use crate::document::Document;
 use crate::json::ObjectWriter;
 use crate::lead::Lead;

@@ -9,7 +9,6 @@
 mod fitted;
 mod fitter;
 mod options;
-mod original;
 mod run;
 
 use std::{collections::BTreeMap, str::FromStr};
@@ -23,7 +22,7 @@ use serde_json::{Map, Value};
 use crate::document::Document;
 use crate::fit::fitted::openai;
 use crate::json::{ObjectWriter, may_have_member};
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 use crate::refusal::Refusal;
 #[cfg(feature = "bpe")]
 use msg_compact::count::Bpe;

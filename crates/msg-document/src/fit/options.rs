@@ -15,12 +15,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::fields::{FieldPath, JoinedPaths, RowFields, paths};
-use crate::fit::Counter;
-use crate::fit::{no_tool, tools_of};
+use crate::fit::{Counter, no_tool, tools_of};
 use crate::format::Format;
 use crate::json::may_have_member;
-use crate::options::read;
-use crate::read_options::ReadOptions;
+use crate::options::{ReadOptions, read};
 use crate::refusal::Refusal;
 use crate::text_calls::CallForms;
 

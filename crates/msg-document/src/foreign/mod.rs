@@ -10,7 +10,6 @@
 //! ```
 
 mod apis;
-mod frameworks;
 mod marks;
 mod rows;
 
@@ -41,7 +40,7 @@ pub(crate) struct Foreign {
 }
 
 /// The tables. The first row of which a document has a marker names it.
-static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::TABLE, frameworks::TABLE, TABLE];
+static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::APIS, apis::FRAMEWORKS, TABLE];
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {

@@ -1,12 +1,20 @@
-//! The formats of this workspace that are a list of messages, each a row: the native form (MS-7), `AgentMessage`
-//! (MS-11) and plain messages (MS-10). Reading and writing are `msg_core`'s.
+//! The formats of this workspace: lists of messages, each a row, which are the native form (MS-7), `AgentMessage` (MS-11) and
+//! plain messages (MS-10); and turns (MS-19), an array, or an object with `turns` and the `options` by which they become
+//! messages. Reading, writing and lowering are `msg_core`'s and `msg_forms`'s.
 
-use msg_core::{Message, Report, native};
-use msg_forms::{agent, plain};
+use std::{collections::HashMap, ops::Range};
+
+use msg_compact::Plan;
+use msg_core::{Diagnostic, Message, Part, RawJson, Report, native};
+use msg_forms::{
+    Turn, agent, plain,
+    turns::{self, LowerOptions, lower},
+};
 
 use super::is_of_a_turn;
-use crate::codec::{Codec, Content, Likelihood, WriteOptions};
-use crate::json::{Wrapper, WriteList};
+use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions};
+use crate::json::{Wrapper, WriteList, list};
+use crate::layout::{MessageList, carried};
 use crate::outline::{List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 
@@ -180,4 +188,223 @@ fn has_headed_results(list: &List<'_>) -> bool {
             && !OF_CALLS.iter().any(|name| it.has(name))
     };
     list.records().any(is_result) && list.records().all(is_plain)
+}
+
+pub(crate) struct Turns;
+
+impl Codec for Turns {
+    fn name(&self) -> &'static str {
+        "turns"
+    }
+
+    fn about(&self) -> &'static str {
+        "An array of turns, the dual-layer record, or an object with `turns`"
+    }
+
+    fn is_edited_by_plan(&self) -> bool {
+        true
+    }
+
+    fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
+        if let Some(turns) = outline.list("turns").filter(|_| outline.list("messages").is_none()) {
+            let is_turn = |it: &Record<'_>| it.has("role") && it.is_list("parts");
+            return Likelihood::certain_if(turns.records().all(is_turn) && turns.n_others() == 0);
+        }
+        let is_typed = |it: &Record<'_>| {
+            it.has("role") && it.is_list("parts") && it.parts().all(|it| it.kind.is_some())
+        };
+        match outline.messages() {
+            Some(list) if !list.records().all(is_typed) => Likelihood::No,
+            Some(list) if list.records().any(is_of_a_turn) => Likelihood::Certain,
+            Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if list.records().next().is_some() => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
+        let (turns, options, report) = turns::read_document(bytes)?;
+        let is_session = list(bytes, &["turns"]).is_ok_and(|it| it.is_none());
+        let list = list(bytes, &["turns", "messages"]).ok().flatten();
+        let (place, members) =
+            list.map_or((0..bytes.len(), Vec::new()), |it| (it.place, it.members));
+        let source = bytes.to_vec();
+        let record = Stored {
+            turns,
+            options,
+            source,
+            place,
+            members,
+            is_session,
+            now: Now::AsRead,
+            elements: Vec::new(),
+        };
+        Ok(Content::new(Vec::new(), record, report))
+    }
+
+    fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        turns::write_messages(std::mem::take(messages), out)
+    }
+}
+
+/// The turns that the messages are made from, and the text that they were read from.
+struct Stored {
+    turns: Vec<Turn>,
+    options: Option<RawJson>,
+    source: Vec<u8>,
+    /// Where the list is in it.
+    place: Range<usize>,
+    /// The names of the members beside the list.
+    members: Vec<String>,
+    /// The list is its `messages`.
+    is_session: bool,
+    now: Now,
+    /// The turn of each message, once they are made.
+    elements: Vec<Option<usize>>,
+}
+
+/// What a document of turns is to hold.
+enum Now {
+    AsRead,
+    /// The list, in which what an edit names says something else.
+    Edited(String),
+    /// Turns of the messages alone.
+    Anew,
+}
+
+/// What the ids of turns and parts that are made begin with.
+const MADE: [&str; 2] = ["turn_", "text_"];
+
+fn said(turns: &[Turn]) -> Vec<Message> {
+    lower(turns, &LowerOptions::strict()).messages
+}
+
+/// Whether messages say the same. Lowering numbers the calls of turns that use one id, so that an id alone may be another
+/// one where a turn is gone.
+fn are_alike(one: &[Message], other: &[Message]) -> bool {
+    one == other || one.len() == other.len() && with_numbers(one) == with_numbers(other)
+}
+
+/// The messages with a number for each id of a call, in their order.
+fn with_numbers(messages: &[Message]) -> Vec<Message> {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut res = messages.to_vec();
+    for part in res.iter_mut().flat_map(|it| &mut it.parts) {
+        let id = match part {
+            Part::ToolCall(it) => &mut it.id,
+            Part::ToolResult(it) => &mut it.call_id,
+            _ => continue,
+        };
+        let next = numbers.len();
+        let number = *numbers.entry(std::mem::take(id)).or_insert(next);
+        *id = number.to_string();
+    }
+    res
+}
+
+fn written(turns: &[Turn]) -> String {
+    let mut out = Vec::new();
+    turns::write(turns, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+impl Stored {
+    /// The document with turns in the place of others, if it then says what it should.
+    fn edited(&self, before: &[Turn], after: &[Turn], given: &[&str]) -> Option<String> {
+        let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
+        let text = carried(source, &written(before), &written(after), given);
+        let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
+        are_alike(&said(&read), &said(after)).then_some(text)
+    }
+
+    /// The list without the turns whose messages are gone, if it then says what is left.
+    fn cut(&self, kept: &[Message], stays: &[bool]) -> Option<String> {
+        let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
+        let list = MessageList::of(source, 0..source.len())?;
+        let cut = list.cut(&self.elements, stays).filter(|_| list.len() == self.turns.len())?;
+        let text = String::from_utf8(cut).ok()?;
+        let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
+        are_alike(&said(&read), kept).then_some(text)
+    }
+
+    /// Writes the list where it was, if the object around it says more than the list and how it is lowered. The object
+    /// of a session, whose list is `messages`, is left only where it is edited and not converted (MS-19).
+    fn write_list(&self, list: &[u8], out: &mut Vec<u8>) {
+        let is_of_session = matches!(self.now, Now::AsRead) && self.is_session;
+        let is_kept = !is_of_session && self.members.iter().any(|it| it != "options");
+        let around = if is_kept { self.place.clone() } else { 0..self.source.len() };
+        out.extend_from_slice(&self.source[..around.start]);
+        out.extend_from_slice(list);
+        out.extend_from_slice(self.source[around.end..].trim_ascii_end());
+    }
+}
+
+impl Around for Stored {
+    fn write(
+        &mut self,
+        messages: &mut Vec<Message>,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Report {
+        match &self.now {
+            Now::AsRead => self.write_list(written(&self.turns).as_bytes(), out),
+            Now::Edited(list) => self.write_list(list.as_bytes(), out),
+            Now::Anew => return Turns.write(messages, options, out),
+        }
+        Report::new()
+    }
+
+    /// Turns are edited as the plan says, so that all that it does not name stays as it came (CP-63), and without one
+    /// as the messages say; where neither can be said of turns, they are made anew.
+    fn edited_by(&mut self, messages: &[Message], plan: Option<&Plan>) -> Edited {
+        let before = said(&self.turns);
+        if before == messages {
+            return Edited::Kept;
+        }
+        let made = |it: &[Message]| turns::from_messages(it.to_vec()).0;
+        let (anew, old) = (made(messages), made(&before));
+        // Turns say less than messages, so that two ways of making them are compared.
+        let planned = plan.and_then(|it| it.apply_turns(self.turns.clone(), None).ok());
+        let planned = planned.filter(|it| are_alike(&said(it), &said(&anew)));
+        let text = match planned {
+            Some(turns) => self.edited(&self.turns, &turns, &[]),
+            None => self.edited(&old, &anew, &MADE).or_else(|| {
+                let plan = Plan::between(&before, messages);
+                let turns = plan.apply_turns(self.turns.clone(), None).ok();
+                let turns = turns.filter(|it| are_alike(&said(it), &said(&anew)))?;
+                self.edited(&self.turns, &turns, &[])
+            }),
+        };
+        self.now = text.map_or(Now::Anew, Now::Edited);
+        match self.now {
+            Now::Anew => Edited::Anew,
+            _ => Edited::Kept,
+        }
+    }
+
+    fn cut_to(&mut self, kept: &[Message], stays: &[bool]) -> bool {
+        let text = self.cut(kept, stays);
+        let is_cut = text.is_some();
+        self.now = text.map_or(Now::AsRead, Now::Edited);
+        is_cut
+    }
+
+    fn lower(&mut self, messages: &mut Vec<Message>, options: &LowerOptions) -> Vec<Diagnostic> {
+        let lowered = lower(&self.turns, options);
+        *messages = lowered.messages;
+        self.elements = lowered.turns;
+        lowered.report
+    }
+
+    fn elements(&self) -> Option<&[Option<usize>]> {
+        Some(&self.elements)
+    }
+
+    fn members(&self) -> Vec<String> {
+        self.members.iter().filter(|it| *it != "options").cloned().collect()
+    }
+
+    fn own_options(&self) -> Option<&RawJson> {
+        self.options.as_ref()
+    }
 }

@@ -13,19 +13,16 @@
 mod anthropic;
 mod api;
 mod gemini;
-mod interactions;
 mod langchaingo;
 mod lists;
 #[cfg(feature = "files")]
 mod msgmd;
 mod openai;
 mod otel;
-mod responses;
 mod session;
 mod sessions;
 mod sharegpt;
 mod spliced;
-mod turns;
 
 use std::marker::PhantomData;
 
@@ -43,12 +40,12 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &Wire::<anthropic::Bedrock>(PhantomData),
     &Wire::<gemini::Gemini>(PhantomData),
     // Before Responses, whose `input` it has too.
-    &Wire::<interactions::Interactions>(PhantomData),
-    &Wire::<responses::Responses>(PhantomData),
+    &Wire::<gemini::Interactions>(PhantomData),
+    &Wire::<openai::Responses>(PhantomData),
     &lists::AGENT,
     // Before turns, whose marks it has too.
     &session::OTEL,
-    &turns::Turns,
+    &lists::Turns,
     &lists::PLAIN,
     #[cfg(feature = "files")]
     &msgmd::Msgmd,

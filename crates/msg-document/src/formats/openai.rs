@@ -1,15 +1,13 @@
-//! OpenAI chat messages: an array, or a request or response body. Reading and writing are
-//! `msg_openai::chat`'s.
+//! OpenAI chat messages and Responses items: each an array, or a request or response body. Reading and writing are
+//! `msg_openai::chat`'s and `msg_openai::responses`'s.
 
-use msg_core::request::RequestHead;
-use msg_core::{Message, Report};
-use msg_openai::ChatRequest;
-use msg_openai::chat::{self, Document};
+use msg_core::{Message, Report, request::RequestHead};
+use msg_openai::{ChatRequest, ResponsesRequest, chat, responses};
 
 use super::anthropic;
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
-use crate::outline::{List, Outline, is_chat, is_known_chat};
+use crate::outline::{List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
 
 pub(crate) struct Openai;
@@ -91,9 +89,9 @@ impl Api for Openai {
         names(response.body.iter())
     }
 
-    fn side(document: &Document) -> Side {
+    fn side(document: &chat::Document) -> Side {
         match document {
-            Document::Response(_) => Side::Choices,
+            chat::Document::Response(_) => Side::Choices,
             _ => Side::Conversation,
         }
     }
@@ -106,5 +104,143 @@ fn of_messages(outline: &Outline<'_>) -> Likelihood {
         Some(list) if !list.records().all(is_chat) => Likelihood::No,
         Some(list) if list.records().any(is_known_chat) => Likelihood::Likely,
         _ => Likelihood::No,
+    }
+}
+
+pub(crate) struct Responses;
+
+impl Api for Responses {
+    type Request = ResponsesRequest;
+
+    const NAME: &'static str = "responses";
+    const TITLE: &'static str = "OpenAI Responses";
+    const ABOUT: &'static str = "OpenAI Responses items: an array, or a request or response body";
+
+    fn likelihood(outline: &Outline<'_>) -> Likelihood {
+        if outline.list("messages").is_some() || outline.list("choices").is_some() {
+            return Likelihood::No;
+        }
+        let is_named = outline.text("object") == Some("response");
+        if is_named && outline.member("input").is_none() {
+            return Likelihood::Certain;
+        }
+        let input = outline.member("input").unwrap_or_default();
+        if let Some(output) = outline.list("output").filter(|it| {
+            // An empty answer is none yet.
+            !it.is_empty() || input == ValueKind::Null
+        }) {
+            let is_answer = are_items(output) && output.records().any(is_item);
+            let asks = match outline.list("input") {
+                Some(input) => is_input(input),
+                None => matches!(input, ValueKind::Text | ValueKind::Null),
+            };
+            return Likelihood::certain_if(is_answer && asks);
+        }
+        // What else is in `output` is not read.
+        if input != ValueKind::Null
+            && outline.list("output").is_none()
+            && outline.member("output").is_some_and(|it| it != ValueKind::Null)
+        {
+            return Likelihood::No;
+        }
+        if let Some(input) = outline.list("input") {
+            return Likelihood::certain_if(is_input(input));
+        }
+        if outline.member("input") == Some(ValueKind::Text) {
+            return Likelihood::certain_if(
+                is_a_request(outline) && !is_of_another_service(outline),
+            );
+        }
+        match outline.list("") {
+            Some(list) if list.is_empty() => Likelihood::Possible,
+            Some(list) if !are_items(list) => Likelihood::No,
+            Some(list) if list.records().any(is_item) => Likelihood::Certain,
+            // Messages of the shortest form are those of chat.
+            Some(list) if list.records().any(is_known_chat) => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn request(
+        head: &RequestHead,
+        messages: Vec<Message>,
+        _: &WriteOptions,
+    ) -> Result<(ResponsesRequest, Report), Refusal> {
+        Ok(ResponsesRequest::from_head(head, messages))
+    }
+
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[msg_openai::RESPONSES];
+
+    fn response(answer: &msg_codec::Assembled) -> Option<(msg_openai::ResponsesResponse, Report)> {
+        Some(msg_openai::ResponsesResponse::with_report(answer))
+    }
+
+    fn options(options: &WriteOptions) -> &msg_openai::WriteOptions {
+        &options.encode
+    }
+
+    fn write_messages(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        responses::write(messages, &options.encode, out)
+    }
+
+    fn response_members(response: &msg_openai::ResponsesResponse) -> Vec<String> {
+        names(response.body.iter())
+    }
+
+    fn side(document: &responses::Document) -> Side {
+        match document {
+            responses::Document::Response(_) => Side::Answer,
+            responses::Document::Request(it) if it.is_continued() => Side::Continuation,
+            _ => Side::Conversation,
+        }
+    }
+}
+
+/// Whether a list is what a request may have in `input`.
+fn is_input(list: &List<'_>) -> bool {
+    let is_ours = |it: &Record<'_>| is_item(it) || is_known_chat(it);
+    list.is_empty() || are_items(list) && list.records().any(is_ours)
+}
+
+/// Whether a body has what asks a model: a text alone is anybody's input.
+fn is_a_request(outline: &Outline<'_>) -> bool {
+    const BESIDE: [&str; 6] =
+        ["model", "instructions", "previous_response_id", "prompt", "conversation", "tools"];
+    BESIDE.into_iter().any(|it| outline.member(it).is_some_and(|it| it != ValueKind::Null))
+}
+
+/// Whether a body asks for something else than an answer, by the name of its model.
+fn is_of_another_service(outline: &Outline<'_>) -> bool {
+    const SERVICES: [&str; 6] = ["embed", "moderation", "tts", "whisper", "rerank", "voice"];
+    let model = outline.text("model").unwrap_or_default();
+    SERVICES.into_iter().any(|it| model.contains(it))
+        || ["encoding_format", "dimensions", "voice"]
+            .into_iter()
+            .any(|it| outline.member(it).is_some())
+}
+
+/// Whether each object may be an item: it has a type, or it is a message.
+fn are_items(list: &List<'_>) -> bool {
+    let is_reference = |it: &Record<'_>| it.has("id") && it.members().len() == 1;
+    list.records().all(|it| it.kind.is_some() || is_chat(it) || is_reference(it))
+}
+
+/// An item of a type that the API has, or a message with parts that only items have. A type that it
+/// has not is not evidence: files of others have types too.
+fn is_item(record: &Record<'_>) -> bool {
+    const PARTS: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
+    record.kind.is_some_and(|it| is_item_type(it, record))
+        || record.blocks().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
+}
+
+fn is_item_type(kind: &str, record: &Record<'_>) -> bool {
+    match kind {
+        "message" => record.role.is_some() && record.has("content"),
+        "reasoning" => record.has("summary") || record.has("encrypted_content") || record.has("id"),
+        "item_reference" | "compaction" | "mcp_list_tools" => true,
+        "mcp_approval_request" | "mcp_approval_response" => true,
+        "function_call" | "custom_tool_call" | "function_call_output" => true,
+        _ if record.role.is_some() => false,
+        _ => kind.ends_with("_call") || kind.ends_with("_call_output"),
     }
 }

@@ -10,11 +10,11 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
-use crate::doubles::doubles;
 use crate::formats::otel::Otel;
 use crate::formats::sessions;
 use crate::formats::sharegpt::ShareGpt;
 use crate::formats::spliced::spliced;
+use crate::json::doubles;
 use crate::layout::{MessageList, Steps, carried, elements, joined_steps};
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};

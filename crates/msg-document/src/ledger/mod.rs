@@ -29,7 +29,7 @@ use self::rules::Scope;
 use crate::document::Document;
 use crate::format::Format;
 use crate::ledger::leaves::{Frame, Leaf, pointer, steps, walk};
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 
 /// As many places are said; of the others how many they are.
 const PLACES: usize = 10;

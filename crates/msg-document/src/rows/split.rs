@@ -7,17 +7,15 @@ use std::sync::OnceLock;
 use msg_core::{Code, Diagnostic, Message, Part, Role};
 use msg_json::{JsonError, Problem};
 
-use super::join::{Half, Joined};
-use super::no_conversation;
-use super::side::{Side, first, list_of, side};
+use super::{Half, Joined, Side, first, list_of, no_conversation, side};
 use crate::document::Document;
 use crate::fields::{FieldPath, Found, JoinedPaths, Place, RowFields, elements};
 use crate::foreign;
 use crate::format::Format;
 use crate::ledger::account_of_edits;
+use crate::options::ReadOptions;
 use crate::outline::Outline;
 use crate::places::LineIndex;
-use crate::read_options::ReadOptions;
 use crate::refusal::Refusal;
 
 /// A row that was taken apart (RW-2).

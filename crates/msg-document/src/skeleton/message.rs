@@ -10,10 +10,10 @@ use msg_core::{
 };
 use msg_json::Kind;
 
-use super::shape::{Shape, Shapes};
+use super::{Shape, Shapes};
 use crate::api_shapes::is_saying;
-use crate::breakpoints::MARKERS;
 use crate::layout::ListPlace;
+use crate::lead::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
 
 /// Of more names than these, some of which may come twice, the reader of documents says more.

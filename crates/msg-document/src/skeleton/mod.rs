@@ -10,18 +10,21 @@
 //! looks at are stepped over; if they are unusual, recognition says by their names whether this is another format.
 //! It knows this form alone: for any other type or spelling, for what is not JSON, and wherever an answer would quote a
 //! long text or name a byte, it gives nothing, and the document is read whole. No answer differs by it.
-
-mod mended;
-mod message;
-mod shape;
+//!
+//! Its shape is what a document with members beside those of plain chat is recognised by: their names and the kinds of their
+//! values. Whether it is of another format is for `recognise` to say.
+//!
+//! ```text
+//! {"role":"assistant","agent":"main","usage":{"total":9},"content":"…"}
+//!   ─▶  {"agent":"","usage":{},"role":"assistant","content":""}
+//! ```
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 use msg_chainast::Profile;
-use msg_core::request::RequestHead;
-use msg_core::{Diagnostic, Message, Report};
-use msg_json::{JsonStr, Kind, Reader, unescape};
+use msg_core::{Diagnostic, Message, Report, request::RequestHead};
+use msg_json::{JsonStr, Kind, Reader, unescape, write_str};
 
 use self::message::{Conversation, Names};
 use crate::check::{Checked, Repaired};
@@ -29,11 +32,14 @@ use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
 use crate::format::Format;
 use crate::layout::ListPlace;
-use crate::options::{CheckOptions, RepairOptions};
-use crate::read_options::ReadOptions;
+use crate::options::{CheckOptions, ReadOptions, RepairOptions};
+use crate::outline::{is_telling, is_watched, is_wrapping};
 use crate::text_calls::CallForms;
 
 pub use self::mended::MendedMessage;
+
+mod mended;
+mod message;
 
 /// The mark before the number of a long text. A document may contain it: its texts are then read whole.
 const MARK: char = '\u{e000}';
@@ -317,4 +323,157 @@ fn is_like_its_text(source: &str) -> bool {
     let may_have_surrogate = longest == 6 && (has("\\ud") || has("\\uD"));
     let begins_plain = !source[..first].trim_start().is_empty();
     ends_plain && begins_plain && !may_have_surrogate && !source.starts_with(HEAD)
+}
+
+/// More members, or more objects that differ, are read whole.
+const MAX: usize = 40;
+
+/// An object, or the beginning of one, without what recognition does not look at.
+#[derive(Default)]
+struct Shape {
+    json: Vec<u8>,
+    members: usize,
+}
+
+impl Shape {
+    /// Whether it has no members.
+    fn is_empty(&self) -> bool {
+        self.json.is_empty()
+    }
+
+    /// A member that is short, or of which the kind alone counts.
+    fn known(&mut self, name: &str, kind: Kind) {
+        self.begin(name);
+        let value: &[u8] = match kind {
+            Kind::Object => b"{}",
+            Kind::Array => b"[]",
+            Kind::String => b"\"\"",
+            Kind::Number | Kind::Bool => b"0",
+            Kind::Null => b"null",
+        };
+        self.json.extend_from_slice(value);
+    }
+
+    /// A member with its text.
+    fn text(&mut self, name: &str, text: &str) {
+        self.begin(name);
+        write_str(&mut self.json, text);
+    }
+
+    /// Whether it may have a member already. Linear in its size, which is bounded.
+    fn has(&self, name: &str) -> bool {
+        let mut key = Vec::with_capacity(name.len() + 3);
+        write_str(&mut key, name);
+        key.push(b':');
+        memchr::memmem::find(&self.json, &key).is_some()
+    }
+
+    fn begin(&mut self, name: &str) {
+        self.json.push(if self.members == 0 { b'{' } else { b',' });
+        self.members += 1;
+        write_str(&mut self.json, name);
+        self.json.push(b':');
+    }
+
+    /// Steps over a member of a message. Nothing for one of which more counts.
+    fn of_message(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
+        match (name, source.kind().filter(|_| self.members < MAX)?) {
+            ("content" | "parts" | "thinking_blocks", _) => None,
+            // Of one that comes twice the reader of documents knows what is lost.
+            _ if self.has(name) => None,
+            (_, Kind::Object | Kind::Array) if is_watched(name) => None,
+            // Of this list it counts whether it is empty.
+            ("images", Kind::Array) => None,
+            (_, Kind::String)
+                if is_telling(name) || name == "text" || name == "prompt" || name == "input" =>
+            {
+                self.text(name, &source.text()?);
+                Some(())
+            }
+            (_, kind) => {
+                self.known(name, kind);
+                source.skip()
+            }
+        }
+    }
+
+    /// Steps over a member of a request. Nothing for one of which more counts.
+    fn of_request(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
+        match (name, source.kind().filter(|_| self.members < MAX)?) {
+            (_, Kind::Array) => None,
+            // It may be a message, which is said not to be read (RG-8).
+            (_, Kind::Object) if is_wrapping(name) || !is_setting(name) => None,
+            ("system" | "system_prompt" | "instructions", Kind::String) => None,
+            (_, Kind::String) => {
+                self.text(name, &source.text()?);
+                Some(())
+            }
+            (_, kind) => {
+                self.known(name, kind);
+                source.skip()
+            }
+        }
+    }
+}
+
+/// Members of a request whose objects are settings.
+fn is_setting(name: &str) -> bool {
+    const SETTINGS: [&str; 14] = [
+        "audio",
+        "extra_body",
+        "logit_bias",
+        "metadata",
+        "options",
+        "prediction",
+        "provider",
+        "reasoning",
+        "response_format",
+        "stream_options",
+        "tool_choice",
+        "usage",
+        "user",
+        "web_search_options",
+    ];
+    SETTINGS.contains(&name)
+}
+
+/// The shapes of a document.
+#[derive(Default)]
+struct Shapes {
+    /// Its members, if it is a request with unusual ones.
+    request: Shape,
+    /// Those of its messages that have unusual ones, each once.
+    messages: Vec<Shape>,
+}
+
+impl Shapes {
+    /// Adds the shape of a message. Nothing where there are too many.
+    fn push(&mut self, message: Shape) -> Option<()> {
+        if self.messages.iter().any(|it| it.json == message.json) {
+            return Some(());
+        }
+        self.messages.push(message);
+        (self.messages.len() <= MAX).then_some(())
+    }
+
+    /// Whether a document with these, and with plain messages, is one of chat messages.
+    fn are_of_chat(mut self, is_list: bool) -> bool {
+        if self.request.is_empty() && self.messages.is_empty() {
+            return true;
+        }
+        let mut list = b"[".to_vec();
+        for (at, message) in self.messages.iter().enumerate() {
+            list.extend_from_slice(if at > 0 { b"," } else { b"" });
+            list.extend_from_slice(&message.json);
+            list.push(b'}');
+        }
+        list.push(b']');
+        if !is_list {
+            self.request.begin("messages");
+            self.request.json.extend_from_slice(&list);
+            self.request.json.push(b'}');
+            list = self.request.json;
+        }
+        Format::recognise(&list, "").is_ok_and(|it| it == Format::default())
+    }
 }

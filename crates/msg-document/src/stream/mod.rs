@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::to_json;
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 use crate::refusal::{Refusal, bad_line, decoded};
 
 pub use self::options::{CaptureOptions, Provider, StreamForm};
