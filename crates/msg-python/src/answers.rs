@@ -1,17 +1,24 @@
-//! The functions over one document. Each gives plain values; the classes that people see are made in Python.
+//! The functions over one document, over the log of a program's requests (what a prompt cache still reads of each, and what
+//! that costs), and over the session that an agent left on disk: its records in, its records out (RE-22).
+//!
+//! Each gives plain values; the classes that people see are made in Python.
 
+use msg_cache::{Error, Ledger, LedgerOptions};
+use msg_core::Diagnostic;
 use msg_document::{
-    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, ReadOptions, Refusal, RepairOptions,
-    StatsOptions,
+    CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, ObjectWriter, ReadOptions, Refusal,
+    RepairOptions, StatsOptions, to_json,
 };
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use msg_session::{Blob, Dialect, Session, SessionOptions};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict, PyList, PyString, PyTuple},
+};
 
-use crate::errors::{guarded, refused};
 use crate::input::Input;
-use crate::options::Act;
+use crate::options::{Act, bad_option, guarded, refused, unreadable};
 use crate::reports::{Checked, Converted, Repaired};
-use crate::{input, known, objects, options, output};
+use crate::{findings, input, known, objects, options, output};
 
 /// Documents of more bytes than this are worked on without the GIL: releasing it costs half a microsecond.
 const RELEASE_FROM: usize = 2048;
@@ -44,7 +51,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(key, module)?)?;
     module.add_function(wrap_pyfunction!(prefix_keys, module)?)?;
     module.add_function(wrap_pyfunction!(recognise, module)?)?;
-    module.add_function(wrap_pyfunction!(formats, module)?)
+    module.add_function(wrap_pyfunction!(formats, module)?)?;
+    module.add_function(wrap_pyfunction!(doctor, module)?)?;
+    module.add_class::<CacheLedger>()
 }
 
 /// Works on a document, without the GIL if it is large; a panic is an `InternalError`.
@@ -280,4 +289,105 @@ fn recognise(document: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 #[pyfunction]
 fn formats() -> Vec<&'static str> {
     Format::all().map(|it| it.name()).collect()
+}
+
+const LEDGER: Act = Act::new("CacheLedger", known::CACHE);
+
+/// Compares each request with the one that it goes on from.
+#[pyclass(module = "msg._msg")]
+struct CacheLedger {
+    ledger: Ledger,
+    line: usize,
+}
+
+#[pymethods]
+impl CacheLedger {
+    #[new]
+    #[pyo3(signature = (options=None))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = options::of::<LedgerOptions>(LEDGER, options, py)?;
+        Ok(Self { ledger: Ledger::new((*options).clone()), line: 0 })
+    }
+
+    /// The row of a request, as `msg cache --json` prints it.
+    fn push<'py>(
+        &mut self,
+        py: Python<'py>,
+        request: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let input = Input::of(request)?;
+        self.line += 1;
+        let row = guarded(py, || Ok(self.ledger.push(input.json())))?;
+        let row = row.map_or_else(|it| bad_row(self.line, &it), |it| to_json(&it));
+        output::objects(py, &row, None)
+    }
+
+    /// What the requests so far add up to.
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        output::objects(py, &to_json(&self.ledger.totals()), None)
+    }
+}
+
+fn bad_row(line: usize, error: &Error) -> Vec<u8> {
+    let error = ObjectWriter::new().with("code", &error.code()).with("message", &error.to_string());
+    ObjectWriter::new().with("line", &line).raw("error", &error.finish()).finish()
+}
+
+const DOCTOR: Act = Act::new("doctor", known::DOCTOR);
+
+/// `(agent, document, changed, findings)`. Findings have `fix` in the past where it was done.
+#[pyfunction]
+#[pyo3(signature = (session, agent=None, options=None))]
+fn doctor<'py>(
+    py: Python<'py>,
+    session: &Bound<'py, PyAny>,
+    agent: Option<&str>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<(&'static str, Bound<'py, PyAny>, bool, Bound<'py, PyTuple>)> {
+    let options = options::of::<SessionOptions>(DOCTOR, options, py)?;
+    let input = Input::of(session)?;
+    let bytes = match &input {
+        Input::Objects(walked) if session.is_instance_of::<PyList>() => walked.lines(),
+        other => other.json().to_vec(),
+    };
+    let blobs = vec![Blob::new("session.jsonl", bytes.clone())];
+    let opened = match agent.map(|it| (it, it.parse::<Dialect>())) {
+        Some((name, Err(_))) => {
+            return Err(bad_option(py, &format!("agent: no agent is called {name:?}")));
+        }
+        Some((_, Ok(dialect))) => Session::named(dialect, blobs),
+        None => Session::recognise(blobs),
+    };
+    let mended = guarded(py, || {
+        Ok(py.detach(|| {
+            let mut session = opened?;
+            let found = session.repair(&options)?;
+            Ok::<_, msg_session::Error>((session.dialect().name(), found, session.into_blobs()))
+        }))
+    })?;
+    let (name, found, blobs) = mended.map_err(|it| unreadable(py, &it.to_string()))?;
+    let written = blobs.into_iter().next().map(|it| it.bytes).unwrap_or_default();
+    let changed = written != bytes;
+    let found: Vec<_> = found.iter().map(Diagnostic::from).collect();
+    let found = findings::tuple(py, &found)?;
+    let document = match changed {
+        false => session.clone(),
+        true => records(py, &input, &written)?,
+    };
+    Ok((name, document, changed, found))
+}
+
+/// A mended session, of the kind of the input: unchanged records are the caller's own objects.
+fn records<'py>(
+    py: Python<'py>,
+    input: &Input<'_, 'py>,
+    written: &[u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    let Input::Objects(walked) = input else { return output::like(py, input, written) };
+    if walked.elements.is_empty() {
+        return output::like(py, input, written);
+    }
+    let lines: Vec<&[u8]> =
+        written.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty()).collect();
+    output::objects(py, &[b"[", lines.join(&b","[..]).as_slice(), b"]"].concat(), Some(walked))
 }

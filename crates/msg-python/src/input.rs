@@ -17,7 +17,7 @@ use pyo3::types::{
 };
 use pyo3::{PyTypeInfo, intern};
 
-use crate::errors::unreadable;
+use crate::options::unreadable;
 
 /// Objects nest at most this deep.
 const MAX_DEPTH: usize = 256;

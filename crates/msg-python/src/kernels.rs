@@ -12,8 +12,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::refused;
 use crate::input::options_json;
+use crate::options::refused;
 use crate::options::{self, Act, Understood};
 use crate::{answers, known, stream};
 

@@ -10,9 +10,6 @@
 
 mod answers;
 mod arrow;
-mod cache;
-mod doctor;
-mod errors;
 mod findings;
 mod input;
 mod kernels;
@@ -21,7 +18,6 @@ mod objects;
 mod options;
 mod output;
 mod reports;
-mod rows;
 mod stream;
 
 use mimalloc::MiMalloc;
@@ -38,8 +34,6 @@ fn _msg(module: &Bound<'_, PyModule>) -> PyResult<()> {
     answers::register(module)?;
     findings::register(module)?;
     reports::register(module)?;
-    doctor::register(module)?;
     arrow::register(module)?;
-    cache::register(module)?;
     stream::register(module)
 }

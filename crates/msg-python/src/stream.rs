@@ -11,9 +11,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::errors::{guarded, refused};
 use crate::input::{Input, is_mapping};
-use crate::options::Act;
+use crate::options::{Act, guarded, refused};
 use crate::{known, options, output};
 
 pub(crate) const TOOLS: Act = Act::new("tools", known::TOOLS);

@@ -11,11 +11,7 @@
 
 #[cfg(feature = "documents")]
 mod acts;
-#[cfg(feature = "documents")]
-mod cache;
 mod exports;
-#[cfg(feature = "documents")]
-mod kept;
 mod state;
 #[cfg(feature = "streams")]
 mod streams;

@@ -13,7 +13,7 @@ use super::{Account, MadeUp, Told, account, is_one, json_of, native, rules};
 use crate::format::Format;
 use crate::formats::document_in;
 use crate::layout::{elements, list_named};
-use crate::read_options::ReadOptions;
+use crate::options::ReadOptions;
 
 /// The account of the values of a document that was written in its own format after these edits.
 pub(crate) fn account_of_edits(

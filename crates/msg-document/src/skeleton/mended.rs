@@ -246,7 +246,8 @@ pub(super) fn repair_in_place(
         text = Cow::Owned(list.spliced(&pieces));
         if !lost(list, &pieces, &edits)?.is_empty() {
             // What was kept may say it too.
-            let found = account_of_edits(json.as_bytes(), &text, Format::default(), &options.read, &edits);
+            let found =
+                account_of_edits(json.as_bytes(), &text, Format::default(), &options.read, &edits);
             edits.extend(found.lost);
         }
         if options.strict {
