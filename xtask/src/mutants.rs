@@ -30,7 +30,7 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ("msg-openai", &["chat", "responses", "stream", "events", "head"]),
     ("msg-anthropic", &["read", "write", "stream", "events", "head"]),
     ("msg-gemini", &["read", "write", "stream", "events", "head", "interactions"]),
-    ("msg-bedrock", &["read", "write", "stream", "head.rs", "response.rs"]),
+    ("msg-bedrock", &["read", "write", "stream", "head.rs", "converse.rs"]),
     ("msg-chainast", &["repair", "edit", "conform", "cut"]),
     ("msg-compact", &["state", "policy", "engine"]),
     ("msg-document", &["convert", "fit", "layout", "formats", "text_calls"]),

@@ -9,10 +9,15 @@
 //! event: content_block_delta …                    feed ▶ StreamEvent ▶ EventWriter   any stream as this one
 //! ```
 
-pub mod messages;
+use msg_core::{CodeInfo, codes};
 
-mod request;
-mod response;
+pub use events::{EventWriter, write_events};
+pub use messages::{MessagesForm, MessagesRequest, MessagesResponse};
+pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
+pub use options::{CacheControl, LaterSystem, SealedReasoning, WriteOptions};
+pub use stream::{ANTHROPIC, AnthropicAssembler, MessageBlocks};
+
+pub mod messages;
 
 mod head;
 mod read;
@@ -23,19 +28,15 @@ mod stream;
 
 mod options;
 mod shape;
-mod thought;
-
-mod codes;
-
-pub use codes::CODES;
-pub use events::{EventWriter, write_events};
-pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
-pub use options::{CacheControl, LaterSystem, SealedReasoning, WriteOptions};
-pub use request::{MessagesForm, MessagesRequest};
-pub use response::MessagesResponse;
-pub use stream::{ANTHROPIC, AnthropicAssembler, MessageBlocks};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The codes of what only this format does.
+pub const CODES: &[CodeInfo] = codes! {
+    error "convert::missing-max-tokens" "AN-21" "an Anthropic request needs `max_tokens`, and neither the source nor the options have it";
+    warning "stream::unknown-delta" "OA-23" "a delta of a type that its block does not have";
+    warning "stream::signature-missing" "OA-23" "a thinking block without its signature";
+};

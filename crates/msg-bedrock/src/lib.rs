@@ -8,30 +8,31 @@
 //! {"contentBlockDelta":{"delta":{"text":"hi"}}}              feed ▶ StreamEvent
 //! ```
 
-pub mod converse;
+use msg_core::{CodeInfo, codes};
 
-mod codes;
-mod formats;
-mod head;
-mod options;
-mod read;
-mod request;
-mod response;
-mod shape;
-mod stream;
-mod write;
-
-pub use codes::CODES;
-pub use formats::{media_format, media_types};
+pub use converse::{ConverseRequest, ConverseResponse};
 pub use msg_codec::{Error, Layout, ReadOptions};
 pub use options::{Cache, LaterSystem, SealedReasoning, Unsigned, WriteOptions};
-pub use request::ConverseRequest;
-pub use response::ConverseResponse;
+pub use shape::{media_format, media_types};
 pub use stream::{
     BEDROCK, Converse, ConverseAssembler, ConverseEvents, write_events, write_frames,
 };
+
+pub mod converse;
+
+mod head;
+mod options;
+mod read;
+mod shape;
+mod stream;
+mod write;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The codes of what only this format does.
+pub const CODES: &[CodeInfo] = codes! {
+    info "convert::name-synthesised" "BR-8" "a document without a name, which the API requires; a name was made";
+};

@@ -1,9 +1,18 @@
-//! The documents of `generateContent`: a bare list of contents, a request, a response (GE-1).
+//! The documents of `generateContent` (GE-1): a bare list of contents, a request with the contents, `systemInstruction` first
+//! among them, and a response with a message for each candidate; every other member raw and in its place.
 
-use msg_codec::codec;
-use msg_core::{Message, Report};
+use msg_codec::{
+    Assembled,
+    codec::{self, Body, Context, MessageBody, Purpose, RequestForm, RequestParts},
+};
+use msg_core::{Error, Message, Origin, Report, Role, Usage, request::RequestHead};
+use msg_json::{Kind, Reader};
 
-use crate::{GenerateRequest, ReadOptions, WriteOptions};
+use crate::events::{finish_word, usage_metadata};
+use crate::read::{read_alone_as, read_contents, read_system};
+use crate::shape::GEMINI;
+use crate::write::{Writer, written};
+use crate::{ReadOptions, WriteOptions, head};
 
 /// A document that holds Gemini contents: an array, an object with `contents`, or one with `candidates`.
 pub type Document = codec::Document<GenerateRequest>;
@@ -62,4 +71,273 @@ pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), cr
 /// ```
 pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
     GenerateRequest::write_conversation(messages, options, out)
+}
+
+/// A request for content.
+///
+/// ```
+/// use msg_gemini::{ReadOptions, WriteOptions, contents};
+///
+/// let json = br#"{"contents":"Hi","system_instruction":{"parts":[{"text":"Be brief."}]},"tools":[]}"#;
+/// let (document, _) = contents::read(json, &ReadOptions::new())?;
+/// let contents::Document::Request(request) = &document else {
+///     unreachable!("an object with contents is a request")
+/// };
+/// assert_eq!(request.messages[0].text(), "Be brief.");
+/// assert!(request.body.get("tools").is_some());
+/// let mut out = Vec::new();
+/// document.write(&WriteOptions::new(), &mut out);
+/// assert_eq!(out, json);
+/// # Ok::<(), msg_gemini::Error>(())
+/// ```
+///
+/// `from_head` makes one of messages that asks what a head asks (AN-21), and reports what has no place.
+///
+/// ```
+/// use msg_core::{Message, request::RequestHead};
+/// use msg_gemini::{GenerateRequest, WriteOptions, contents::Document};
+///
+/// let head = RequestHead { max_tokens: Some(9), stream: Some(true), ..RequestHead::default() };
+/// let (request, report) = GenerateRequest::from_head(&head, vec![Message::user("Hi")]);
+/// assert_eq!(report.len(), 1, "streaming is another method");
+/// let mut out = Vec::new();
+/// Document::Request(request).write(&WriteOptions::new(), &mut out);
+/// assert_eq!(
+///     String::from_utf8_lossy(&out),
+///     r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"maxOutputTokens":9}}"#,
+/// );
+/// ```
+pub type GenerateRequest = codec::Request<Generate>;
+
+/// What the requests of `generateContent` are made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Generate;
+
+impl RequestForm for Generate {
+    type Options = WriteOptions;
+    type Response = GenerateResponse;
+
+    const ORIGIN: Origin = GEMINI;
+    const HELD: &'static [&'static str] = &["contents", "systemInstruction", "system_instruction"];
+    const KINDS: &'static [Kind] = &[Kind::Array, Kind::Object, Kind::String];
+    const RESPONSE: &'static str = "candidates";
+    const EXPECTED: &'static str =
+        "a list of contents, an object with contents, or one with candidates";
+    const PARTS: RequestParts<WriteOptions> = RequestParts {
+        head: |body| head::read(body.iter()),
+        system: read_system,
+        list: read_contents,
+        written: |options, purpose, write| written(options, purpose, |it| write(it)),
+    };
+
+    fn write_head(head: &RequestHead, _: &[Message], body: &mut Body) -> Report {
+        body.hold("contents");
+        head::write(head, body)
+    }
+}
+
+/// What is held as messages, and of each candidate as its message.
+const HELD: &[&str] = &["candidates"];
+const HELD_OF_CANDIDATE: &[&str] = &["content"];
+
+/// What the API answered with.
+///
+/// ```
+/// use msg_gemini::{ReadOptions, contents};
+///
+/// let json = br#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason":"STOP"}],
+///     "usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1},"modelVersion":"m","responseId":"r"}"#;
+/// let (document, _) = contents::read(json, &ReadOptions::new())?;
+/// let contents::Document::Response(response) = document else {
+///     unreachable!("an object with candidates is a response")
+/// };
+/// assert_eq!(response.messages[0].text(), "Hi");
+/// assert_eq!(response.id().as_deref(), Some("r"));
+/// assert_eq!(response.usage().and_then(|it| it.output), Some(1));
+/// assert_eq!(response.finish_reason(0).as_deref(), Some("STOP"));
+/// # Ok::<(), msg_gemini::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerateResponse {
+    /// What the model said: one message a candidate.
+    pub messages: Vec<Message>,
+    /// The other members, raw and in their places.
+    pub body: Body,
+    /// The members of each candidate.
+    candidates: Vec<Candidate>,
+}
+
+impl GenerateResponse {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its
+    /// client whole.
+    ///
+    /// ```
+    /// use msg_codec::{StreamOptions, StreamReader};
+    /// use msg_gemini::{GEMINI, GenerateResponse};
+    ///
+    /// let mut reader = StreamReader::new(&[GEMINI], StreamOptions::default());
+    /// reader.feed(br#"{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}"#, &mut |_| {});
+    /// let response = GenerateResponse::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.finish_reason(0).as_deref(), Some("STOP"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        let mut body = Body::new(HELD);
+        body.hold("candidates");
+        let usage = res.usage.as_ref();
+        body.write_optional("usageMetadata", usage, |it, usage| usage_metadata(usage, it));
+        let ids = [("modelVersion", &res.model), ("responseId", &res.id)];
+        for (name, text) in ids {
+            body.write_optional(name, text.as_ref(), |it, text| it.str(text));
+        }
+        let candidates = res.choices.iter().map(|choice| {
+            let mut body = Body::new(HELD_OF_CANDIDATE);
+            body.hold("content");
+            let reason = finish_word(choice);
+            body.write_optional("finishReason", reason, |it, word| it.str(&word));
+            body.write_member("index", |it| it.u64(u64::from(choice.index)));
+            Candidate { body, has_content: true }
+        });
+        let candidates = candidates.collect();
+        let messages = res.choices.iter().map(|it| it.message.clone()).collect();
+        Self { messages, body, candidates }
+    }
+
+    /// The provider's id of the response.
+    #[must_use]
+    pub fn id(&self) -> Option<String> {
+        self.body.parse("responseId")
+    }
+
+    /// The model that answered.
+    #[must_use]
+    pub fn model(&self) -> Option<String> {
+        self.body.parse("modelVersion")
+    }
+
+    /// Why a candidate ended, in Gemini's word.
+    #[must_use]
+    pub fn finish_reason(&self, candidate: usize) -> Option<String> {
+        self.candidates.get(candidate)?.body.parse("finishReason")
+    }
+
+    /// How many candidates there were.
+    #[must_use]
+    pub fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// What it cost.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        self.body.usage("usageMetadata")
+    }
+
+    pub(crate) fn write_with<'a>(&'a self, writer: &mut Writer<'a, '_>, out: &mut Vec<u8>) {
+        let new = Candidate::default();
+        self.body.write(out, |it, name, _| {
+            it.key(name).array(self.messages.iter().enumerate(), |out, (at, it)| {
+                let candidate = self.candidates.get(at).unwrap_or(&new);
+                out.value(|out| candidate.write(writer, (at, it), out));
+            });
+        });
+    }
+}
+
+impl MessageBody for GenerateResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let (body, found) = Body::read(reader, HELD, cx, |reader, cx| {
+            let (mut messages, mut candidates) = (Vec::new(), Vec::new());
+            reader.begin_array()?;
+            while reader.next_element()? {
+                let (message, candidate) = Candidate::read(reader, cx)?;
+                messages.push(message);
+                candidates.push(candidate);
+                cx.next_message();
+            }
+            Ok((messages, candidates))
+        })?;
+        let (mut messages, candidates) = found.unwrap_or_default();
+        body.note_model("modelVersion", &mut messages);
+        Ok(Self { messages, body, candidates })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        written(options, Purpose::Return, |writer| self.write_with(writer, out))
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
+    }
+
+    /// A response is a message for each candidate.
+    fn has_room(&self, messages: usize) -> bool {
+        messages == self.candidates.len()
+    }
+}
+
+/// The members of a candidate.
+#[derive(Debug, Clone, PartialEq)]
+struct Candidate {
+    body: Body,
+    /// Whether `content` is the message, and not null or absent.
+    has_content: bool,
+}
+
+impl Default for Candidate {
+    fn default() -> Self {
+        Self { body: Body::new(HELD_OF_CANDIDATE), has_content: false }
+    }
+}
+
+impl Candidate {
+    /// Reads a candidate, and its message: an empty one without a content.
+    fn read<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<(Message, Self), Error> {
+        let (message, offset) = (cx.message, reader.next_offset());
+        if reader.peek()? != Kind::Object {
+            let expected = "a candidate, which is an object";
+            return Err(Error::Shape { message: Some(message), expected, offset });
+        }
+        let (body, found) =
+            Body::read(reader, HELD_OF_CANDIDATE, cx, |reader, cx| match reader.peek()? {
+                Kind::Null => Ok(reader.null().map(|()| None)?),
+                _ => read_alone_as(&Role::Assistant, reader, cx)
+                    .map(Some)
+                    .map_err(|it| it.in_message(message)),
+            })?;
+        let found = found.flatten();
+        let has_content = found.is_some();
+        let message = found.unwrap_or_else(|| Message::new(Role::Assistant));
+        Ok((message, Self { body, has_content }))
+    }
+
+    /// Writes the members around a message; a candidate that had no content gets one only if there is
+    /// something to say in it.
+    fn write<'a>(
+        &self,
+        writer: &mut Writer<'a, '_>,
+        (at, message): (usize, &'a Message),
+        out: &mut Vec<u8>,
+    ) {
+        let is_empty = message.parts.is_empty() && message.extra.is_empty();
+        let mut body = std::borrow::Cow::Borrowed(&self.body);
+        if !self.has_content && !is_empty {
+            body.to_mut().hold("content");
+        }
+        body.write(out, |it, name, raw| match self.has_content || !is_empty {
+            true => it.key(name).value(|out| writer.candidate(message, at, out)),
+            // A null stays what it is.
+            false => it.key(name).raw(raw.text()),
+        });
+    }
 }

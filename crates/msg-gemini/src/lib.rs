@@ -9,12 +9,18 @@
 //! data: {"candidates":[{"content":{"parts":[…]}}]}         feed ▶ StreamEvent ▶ GeminiChunkWriter   any stream as this one
 //! ```
 
+use msg_core::{CodeInfo, codes};
+
+pub use contents::{Generate, GenerateRequest, GenerateResponse};
+pub use events::{GeminiChunkWriter, write_chunks};
+pub use msg_codec::{Error, Layout, ReadOptions};
+pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
+pub use stream::{GEMINI, GeminiAssembler};
+
 pub mod contents;
 pub mod interactions;
 
 mod head;
-mod request;
-mod response;
 
 mod read;
 mod write;
@@ -25,17 +31,12 @@ mod stream;
 mod options;
 mod shape;
 
-mod codes;
-
-pub use codes::CODES;
-pub use events::{GeminiChunkWriter, write_chunks};
-pub use msg_codec::{Error, Layout, ReadOptions};
-pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
-pub use request::{Generate, GenerateRequest};
-pub use response::GenerateResponse;
-pub use stream::{GEMINI, GeminiAssembler};
-
 /// The examples of the README run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The codes of what only this format does.
+pub const CODES: &[CodeInfo] = codes! {
+    warning "stream::bad-path" "GE-17" "a fragment of an argument has an impossible path";
+};

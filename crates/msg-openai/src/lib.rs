@@ -10,6 +10,24 @@
 //! data: {"choices":[{"delta":{"content":"h"}}]}   feed ▶ StreamEvent ▶ ChunkWriter, ResponseEventWriter
 //! ```
 
+use msg_core::{CodeInfo, codes};
+
+pub use chat::{ChatMessages, ChatRequest, ChatResponse};
+pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_events};
+pub use headers::ClientHeaders;
+pub use msg_codec::{
+    Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
+    SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
+};
+pub use msg_core::request::{Function, ToolChoice};
+pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
+pub use options::{
+    EmptyContent, ItemIds, LlmMessages, ReasoningField, TextParts, WriteOptions, to_llm_messages,
+    to_llm_messages_with,
+};
+pub use responses::{ResponsesRequest, ResponsesResponse};
+pub use stream::{CHAT, ChatAssembler, MessageForm, RESPONSES, ResponsesAssembler, write_result};
+
 pub mod chat;
 pub mod responses;
 
@@ -18,29 +36,16 @@ mod head;
 mod stream;
 
 mod headers;
-mod llm;
 mod options;
-mod text_blocks;
 mod wanted;
-
-mod codes;
-
-pub use chat::{ChatMessages, ChatRequest, ChatResponse};
-pub use codes::CODES;
-pub use events::{ChunkWriter, ResponseEventWriter, write_chunks, write_response_events};
-pub use headers::ClientHeaders;
-pub use llm::{LlmMessages, to_llm_messages, to_llm_messages_with};
-pub use msg_codec::{
-    Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
-    SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
-};
-pub use msg_core::request::{Function, ToolChoice};
-pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
-pub use options::{EmptyContent, ItemIds, ReasoningField, TextParts, WriteOptions};
-pub use responses::{ResponsesRequest, ResponsesResponse};
-pub use stream::{CHAT, ChatAssembler, MessageForm, RESPONSES, ResponsesAssembler, write_result};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The codes of what only these formats do.
+pub const CODES: &[CodeInfo] = codes! {
+    warning "convert::order-lost" "OA-2" "content after a tool call or a refusal is written before it";
+    warning "stream::item-id-changed" "OA-22" "the id of an output item changed";
+};

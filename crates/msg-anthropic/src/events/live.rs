@@ -12,7 +12,7 @@ use msg_core::{
 use super::message::is_block;
 use crate::events;
 use crate::events::{Block, BlockEnd, Kind, ThoughtText};
-use crate::{shape::ANTHROPIC, thought::Thought};
+use crate::shape::{ANTHROPIC, Thought};
 
 /// Writes the events of any stream as an Anthropic stream, as they arrive.
 ///

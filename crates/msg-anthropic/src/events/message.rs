@@ -9,7 +9,7 @@ use msg_json::Writer;
 use super::{EventOptions, EventWriter, finish_of};
 use crate::events;
 use crate::events::{Block, BlockEnd, Kind, ThoughtText};
-use crate::{shape::ANTHROPIC, thought::Thought};
+use crate::shape::{ANTHROPIC, Thought};
 
 const CITATIONS: &str = "citations";
 

@@ -13,8 +13,8 @@ mod block;
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    ContentValue, Context, Fields, Placement, Turn, bit, keep_whole, mask, read_alone, read_mended,
-    text_of,
+    ContentValue, Context, Fields, Placement, RoleContent, bit, keep_whole, mask, read_alone,
+    read_mended, text_of,
 };
 use msg_core::{Error, Extra, Message, Part, Report, Role};
 use msg_json::{JsonError, Kind, Reader};
@@ -128,7 +128,11 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     fn new(cx: &Context<'a, '_>) -> Self {
-        Self { fields: Fields::new(&Turn::SHAPE, cx), role: None, content: ContentValue::Absent }
+        Self {
+            fields: Fields::new(&RoleContent::SHAPE, cx),
+            role: None,
+            content: ContentValue::Absent,
+        }
     }
 
     fn read(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, JsonError> {
@@ -137,7 +141,7 @@ impl<'a> Draft<'a> {
         while let Some(code) = res.fields.next(cx, reader)? {
             let start = reader.next_offset();
             match code {
-                Turn::ROLE => res.role = cx.role_word(reader)?,
+                RoleContent::ROLE => res.role = cx.role_word(reader)?,
                 _ => res.content = block::read_content(reader, cx)?,
             }
             res.fields.set_raw(code, Some(reader.source(start, reader.offset())));
@@ -147,8 +151,8 @@ impl<'a> Draft<'a> {
 
     /// The role, whose spelling stays in the layout (MS-2).
     fn role(&mut self, word: &str, cx: &mut Context<'a, '_>) -> Role {
-        self.fields.set_raw(Turn::ROLE, None);
-        Turn::read_role(word, &mut self.fields, cx)
+        self.fields.set_raw(RoleContent::ROLE, None);
+        RoleContent::read_role(word, &mut self.fields, cx)
     }
 
     /// One message, or two where a user's begins with results.
@@ -161,10 +165,10 @@ impl<'a> Draft<'a> {
         let (parts, is_array) = self.parts(cx);
         let is_plain = matches!(&*parts, [it] if ContentValue::is_plain_text(it, &ANTHROPIC));
         if is_array && is_plain {
-            self.fields.vary(Turn::CONTENT, Turn::CONTENT_OTHER);
+            self.fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_OTHER);
         }
         let keep = |placement| self.into_extra(placement, cx);
-        Turn::results_apart(&ANTHROPIC, (role, parts), before, keep)
+        RoleContent::results_apart(&ANTHROPIC, (role, parts), before, keep)
     }
 
     /// The parts of the content, and whether it was an array.
@@ -176,19 +180,19 @@ impl<'a> Draft<'a> {
                 return (Vec::new(), false);
             }
             ContentValue::Null => {
-                self.fields.vary(Turn::CONTENT, Turn::CONTENT_NULL);
+                self.fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_NULL);
                 (Vec::new(), false)
             }
             ContentValue::Text(text) => (vec![Part::text(text)], false),
             ContentValue::Parts(parts) => (parts, true),
         };
-        self.fields.set_raw(Turn::CONTENT, None);
+        self.fields.set_raw(RoleContent::CONTENT, None);
         (parts, is_array)
     }
 
     fn into_extra(mut self, placement: Placement, cx: &mut Context<'a, '_>) -> Extra {
-        let has_raw = self.fields.raw(Turn::CONTENT).is_some();
-        let canonical = bit(Turn::ROLE) | mask(!has_raw, Turn::CONTENT);
+        let has_raw = self.fields.raw(RoleContent::CONTENT).is_some();
+        let canonical = bit(RoleContent::ROLE) | mask(!has_raw, RoleContent::CONTENT);
         self.fields.keep_placed(canonical, placement, &ANTHROPIC, cx)
     }
 }
@@ -243,8 +247,10 @@ fn read_value<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Result<Option<Me
 /// The layout of an array that would be written as a string.
 fn array(parts: &[Part]) -> Extra {
     match parts {
-        [one] if ContentValue::is_plain_text(one, &ANTHROPIC) => Placement::default()
-            .keep(&ANTHROPIC, &[Turn::ROLE, Turn::CONTENT_OTHER << 5 | Turn::CONTENT]),
+        [one] if ContentValue::is_plain_text(one, &ANTHROPIC) => Placement::default().keep(
+            &ANTHROPIC,
+            &[RoleContent::ROLE, RoleContent::CONTENT_OTHER << 5 | RoleContent::CONTENT],
+        ),
         _ => Extra::default(),
     }
 }

@@ -10,7 +10,8 @@
 mod block;
 
 use msg_codec::codec::{
-    ListWriter, PartWriter, Placed, Placement, Purpose, RawMember, SlotPlan, Turn, text_of_part,
+    ListWriter, PartWriter, Placed, Placement, Purpose, RawMember, RoleContent, SlotPlan,
+    text_of_part,
 };
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
@@ -57,7 +58,8 @@ impl<'m> ListWriter<'m> for Writer<'_> {
             return None;
         }
         let array = messages.first().is_some_and(|it| {
-            leading > 0 && self.plan(&it.extra).variant(Turn::CONTENT) == Turn::CONTENT_OTHER
+            leading > 0
+                && self.plan(&it.extra).variant(RoleContent::CONTENT) == RoleContent::CONTENT_OTHER
         });
         let mut out = Vec::new();
         match parts.as_slice() {
@@ -221,11 +223,11 @@ impl Writer<'_> {
         let plan = self.plan(&head.extra);
         let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);
-        let want = Turn::wanted(plan, &raw, &parts);
-        let variant = plan.variant(Turn::CONTENT);
-        let role = self.role(head, plan.variant(Turn::ROLE));
-        let lost = Turn::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            Turn::ROLE => msg_json::write_str(out, role),
+        let want = RoleContent::wanted(plan, &raw, &parts);
+        let variant = plan.variant(RoleContent::CONTENT);
+        let role = self.role(head, plan.variant(RoleContent::ROLE));
+        let lost = RoleContent::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            RoleContent::ROLE => msg_json::write_str(out, role),
             _ => self.content(&parts, variant, out),
         });
         self.objects.losses.at_message(at);
@@ -235,8 +237,11 @@ impl Writer<'_> {
     /// The role that goes out, changes of it reported.
     fn role<'m>(&mut self, it: &'m Message, variant: u8) -> &'m str {
         let system = self.later_system() == LaterSystem::Keep;
-        let keeps =
-            Turn { results: self.is_results(it), system, all: self.purpose == Purpose::Return };
+        let keeps = RoleContent {
+            results: self.is_results(it),
+            system,
+            all: self.purpose == Purpose::Return,
+        };
         let (word, is_changed) = keeps.role_word(&it.role, variant);
         if is_changed {
             self.objects.losses.role_changed(it.role.as_str(), word);
@@ -279,8 +284,8 @@ impl Writer<'_> {
     /// Writes the value of `content`; the variant is the one that the source had.
     fn content(&mut self, parts: &[Placed<'_>], variant: u8, out: &mut Vec<u8>) {
         match parts {
-            [] if variant == Turn::CONTENT_NULL => out.extend_from_slice(b"null"),
-            [one] if variant != Turn::CONTENT_OTHER && self.is_plain(one.it) => {
+            [] if variant == RoleContent::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [one] if variant != RoleContent::CONTENT_OTHER && self.is_plain(one.it) => {
                 self.objects.losses.at_message(one.message);
                 self.string(one.part, one.it, out);
             }
@@ -340,7 +345,8 @@ impl Writer<'_> {
 
     /// Whether this is a tool message, unless it had that role in the source, where it stays.
     fn is_results(&self, it: &Message) -> bool {
-        let is_spelled = || self.plan(&it.extra).variant(Turn::ROLE) == Turn::ROLE_TOOL;
+        let is_spelled =
+            || self.plan(&it.extra).variant(RoleContent::ROLE) == RoleContent::ROLE_TOOL;
         it.role == Role::Tool && !(self.purpose == Purpose::Return && is_spelled())
     }
 }

@@ -10,10 +10,8 @@ use msg_codec::codec::{Context, RawMember, argument_text, object_of, text_of};
 use msg_core::{Extra, Origin, Other, Part, RawJson, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::Reader;
 
-use super::media;
-use crate::formats::Medium;
-use crate::shape::mend;
-use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, UNION};
+use super::super::read;
+use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, Medium, UNION, mend};
 use crate::write::canonical_block;
 
 /// Where a list of blocks is: results do not nest.
@@ -184,7 +182,7 @@ fn known(source: &str, depth: Depth) -> Option<Part> {
         CITATIONS => citations(members(value)?, extra),
         kind => {
             let medium = Medium::ALL.into_iter().find(|it| it.name() == kind)?;
-            media::medium(medium, members(value)?, extra)
+            read::medium(medium, members(value)?, extra)
         }
     }
 }
@@ -288,7 +286,7 @@ fn guard(mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
             ("text", Part::text(text), rest(&inner))
         }
         (None, Some(source)) => {
-            let part = media::medium(Medium::Image, members(source)?, Extra::default())?;
+            let part = read::medium(Medium::Image, members(source)?, Extra::default())?;
             let inner = part.extra().get(&BEDROCK, "image").cloned();
             ("image", part, inner)
         }

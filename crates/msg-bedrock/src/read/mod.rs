@@ -7,17 +7,24 @@
 //! {"text":"a"},{"cachePoint":{"type":"default"}}
 //!     Text "a", extra.bedrock.cachePoint                                            BR-9
 //! ```
+//!
+//! Images, documents, videos and sounds (BR-8) are read here too.
 
-mod block;
-mod media;
-
-use msg_codec::codec::{Context, Fields, Turn, bit, mask, text_of};
-use msg_core::{Error, Extra, Message, Part, Role};
+pub(crate) use block::members;
+use block::{Members, keep, rest, take, take_optional, take_text};
+use msg_codec::{
+    DataUrl, MediaKind,
+    codec::{Context, Fields, MediaSource, RoleContent, bit, mask, object_of, text_of},
+};
+use msg_core::{Audio, Error, Extra, Message, Part, RawJson, Role};
 use msg_json::{Kind, Reader};
 
 use self::block::note_odd;
-pub(crate) use self::block::{Depth, block_of, blocks, members, redacted};
-use crate::shape::BEDROCK;
+use crate::shape::{BEDROCK, Medium};
+
+pub(crate) use self::block::{Depth, block_of, blocks, redacted};
+
+mod block;
 
 /// Reads an array of messages, where the reader is before it.
 pub(crate) fn read_messages<'a>(
@@ -54,7 +61,10 @@ pub(crate) fn read_system<'a>(
 ) -> Option<Option<Message>> {
     let mut extra = Extra::default();
     let parts = if let Some(text) = text_of(source) {
-        extra.set_layout(BEDROCK, [Turn::ROLE, Turn::CONTENT_OTHER << 5 | Turn::CONTENT]);
+        extra.set_layout(
+            BEDROCK,
+            [RoleContent::ROLE, RoleContent::CONTENT_OTHER << 5 | RoleContent::CONTENT],
+        );
         let text = cx.text(text, "system");
         if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }
     } else if source.starts_with('[') {
@@ -81,11 +91,11 @@ fn read_message<'a>(
         let message = Some(cx.message);
         return Err(Error::Shape { message, expected: "a message, which is an object", offset });
     }
-    let (mut fields, mut word) = (Fields::new(&Turn::SHAPE, cx), None);
+    let (mut fields, mut word) = (Fields::new(&RoleContent::SHAPE, cx), None);
     let (mut parts, mut is_raw) = (Vec::new(), false);
     reader.begin_object()?;
     while let Some(code) = fields.next(cx, reader)? {
-        if code == Turn::ROLE {
+        if code == RoleContent::ROLE {
             word = cx.role_word(reader)?;
             continue;
         }
@@ -100,24 +110,107 @@ fn read_message<'a>(
                 (parts, false)
             }
             Kind::String => {
-                fields.vary(Turn::CONTENT, Turn::CONTENT_OTHER);
+                fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_OTHER);
                 let text = cx.text(text_of(source).unwrap_or_default(), "content");
                 (vec![Part::text(text)], false)
             }
             Kind::Null => {
-                fields.vary(Turn::CONTENT, Turn::CONTENT_NULL);
+                fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_NULL);
                 (Vec::new(), false)
             }
             _ => {
                 cx.wrong_type("content");
-                fields.set_raw(Turn::CONTENT, Some(source));
+                fields.set_raw(RoleContent::CONTENT, Some(source));
                 (Vec::new(), true)
             }
         };
     }
     let Some(word) = word else { return Err(Error::Role { message: cx.message, offset }) };
-    let role = Turn::read_role(&word, &mut fields, cx);
-    let canonical = bit(Turn::ROLE) | mask(!is_raw, Turn::CONTENT);
+    let role = RoleContent::read_role(&word, &mut fields, cx);
+    let canonical = bit(RoleContent::ROLE) | mask(!is_raw, RoleContent::CONTENT);
     let keep = |placement| fields.keep_placed(canonical, placement, &BEDROCK, cx);
-    Ok(Turn::results_apart(&BEDROCK, (role, parts), before, keep))
+    Ok(RoleContent::results_apart(&BEDROCK, (role, parts), before, keep))
+}
+
+/// Where a source says that the bytes are.
+enum Place {
+    Bytes(String),
+    Link(String),
+    Text(String),
+}
+
+/// Reads the inside of a media block; none if it is of a shape or a format that the API does not have.
+fn medium(kind: Medium, mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
+    let mut inner = members(take(&mut it, "source")?)?;
+    let (place, left) = place(kind, &mut inner)?;
+    let format = take_optional(&mut it, "format")?;
+    let media_type = match &format {
+        Some(format) => kind.media_type(format)?,
+        None if matches!(place, Place::Text(_)) => "text/plain",
+        None => return None,
+    };
+    let filename = match kind {
+        Medium::Document => Some(take_text(&mut it, "name")?),
+        _ => None,
+    };
+    keep(&mut extra, kind.name(), &it, left.map(|it| ("source", it)));
+    let data = match &place {
+        Place::Bytes(data) => Some(data.clone()),
+        Place::Text(text) => DataUrl::from_text(text).split_once(',').map(|it| it.1.to_owned()),
+        Place::Link(_) => None,
+    };
+    let source = MediaSource {
+        media_type: Some(media_type.into()),
+        data: data.as_deref(),
+        link: match &place {
+            Place::Link(link) => Some(link),
+            _ => None,
+        },
+    };
+    let mut part = match (kind, &data) {
+        (Medium::Audio, Some(_)) => Part::Audio(Audio { data, format, ..Audio::default() }),
+        (Medium::Image, _) => source.part(MediaKind::Image)?,
+        _ => source.part(MediaKind::Document)?,
+    };
+    if let Part::File(it) = &mut part {
+        it.filename = filename;
+    }
+    *part.extra_mut() = extra;
+    Some(part)
+}
+
+/// The one place of a source, and what is left of the source.
+fn place(kind: Medium, inner: &mut Members<'_>) -> Option<(Place, Option<RawJson>)> {
+    let (bytes, link, text) =
+        (take(inner, "bytes"), take(inner, "s3Location"), take(inner, "text"));
+    match (bytes, link, text) {
+        (Some(bytes), None, None) => Some((Place::Bytes(base64(bytes)?), rest(inner))),
+        (None, Some(link), None) => {
+            let mut link = members(link)?;
+            // Another link would have no place when it is written: it stays what it is.
+            let uri = take_text(&mut link, "uri").filter(|it| it.starts_with("s3://"))?;
+            let left = rest(&link);
+            let all = inner.iter().map(|it| (&*it.name, it.value));
+            let own = left.as_ref().map(|it| ("s3Location", it.text()));
+            let left = (left.is_some() || !inner.is_empty())
+                .then(|| object_of(own.into_iter().chain(all)));
+            Some((Place::Link(uri), left))
+        }
+        (None, None, Some(text)) if kind == Medium::Document => {
+            let (text, is_cut) = text_of(text)?;
+            (!is_cut).then(|| (Place::Text(text.into_owned()), rest(inner)))
+        }
+        _ => None,
+    }
+}
+
+/// Base64, also as Strands stores it.
+fn base64(source: &str) -> Option<String> {
+    if let Some((text, _)) = text_of(source) {
+        return Some(text.into_owned());
+    }
+    let mut stored = members(source)?;
+    let is_marked = take(&mut stored, "__bytes_encoded__") == Some("true");
+    let data = take_text(&mut stored, "data")?;
+    (is_marked && stored.is_empty()).then_some(data)
 }

@@ -9,7 +9,9 @@
 
 mod block;
 
-use msg_codec::codec::{ListWriter, PartWriter, Placed, Placement, Purpose, Turn, text_of_part};
+use msg_codec::codec::{
+    ListWriter, PartWriter, Placed, Placement, Purpose, RoleContent, text_of_part,
+};
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
 use crate::shape::{BEDROCK, CACHE_POINT};
@@ -53,7 +55,7 @@ impl<'m> ListWriter<'m> for Writer<'_> {
         }
         let was_text = messages.first().filter(|_| leading > 0).is_some_and(|it| {
             let plan = self.objects.plan(&it.extra, 0);
-            plan.variant(Turn::CONTENT) == Turn::CONTENT_OTHER
+            plan.variant(RoleContent::CONTENT) == RoleContent::CONTENT_OTHER
         });
         let mut out = Vec::new();
         match parts.as_slice() {
@@ -215,7 +217,8 @@ impl Writer<'_> {
 
     /// Whether this is a tool message, unless it had that role in the source, where it stays.
     fn is_results(&self, it: &Message) -> bool {
-        let is_spelled = || self.objects.plan(&it.extra, 0).variant(Turn::ROLE) == Turn::ROLE_TOOL;
+        let is_spelled =
+            || self.objects.plan(&it.extra, 0).variant(RoleContent::ROLE) == RoleContent::ROLE_TOOL;
         let is_returned = || self.purpose == Purpose::Return && is_spelled();
         match it.role {
             Role::User => !it.parts.is_empty() && it.parts.iter().all(is_result),
@@ -229,12 +232,12 @@ impl Writer<'_> {
         let plan = self.objects.plan(&head.extra, 0);
         let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);
-        let want = Turn::wanted(plan, &raw, &parts);
-        let variant = plan.variant(Turn::CONTENT);
+        let want = RoleContent::wanted(plan, &raw, &parts);
+        let variant = plan.variant(RoleContent::CONTENT);
         self.objects.losses.at_message(at);
-        let role = self.role(head, plan.variant(Turn::ROLE));
-        let lost = Turn::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-            Turn::ROLE => msg_json::write_str(out, role),
+        let role = self.role(head, plan.variant(RoleContent::ROLE));
+        let lost = RoleContent::SHAPE.write(out, plan, want, &raw, |out, code| match code {
+            RoleContent::ROLE => msg_json::write_str(out, role),
             _ => self.content(&parts, variant, out),
         });
         self.objects.losses.at_message(at);
@@ -252,7 +255,7 @@ impl Writer<'_> {
 
     /// The role that goes out, and whether it is another one than that of the message.
     fn word<'m>(&self, it: &'m Message, variant: u8) -> (&'m str, bool) {
-        let keeps = Turn {
+        let keeps = RoleContent {
             results: self.is_results(it),
             system: self.later_system() == LaterSystem::Keep,
             all: self.purpose == Purpose::Return && self.objects.keeps_layout(),
@@ -267,7 +270,7 @@ impl Writer<'_> {
             self.objects.losses.at_message(message);
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
-        let variant = |it: &Message| self.objects.plan(&it.extra, 0).variant(Turn::ROLE);
+        let variant = |it: &Message| self.objects.plan(&it.extra, 0).variant(RoleContent::ROLE);
         let is_user = |it: &Message| matches!(self.word(it, variant(it)).0, "user" | "human");
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
         if group.iter().all(is_user) && !group.iter().any(is_mixed) {
@@ -279,9 +282,9 @@ impl Writer<'_> {
     /// Writes the value of `content`; the variant is the one that the source had.
     fn content(&mut self, parts: &[Placed<'_>], variant: u8, out: &mut Vec<u8>) {
         match parts {
-            [] if variant == Turn::CONTENT_NULL => out.extend_from_slice(b"null"),
+            [] if variant == RoleContent::CONTENT_NULL => out.extend_from_slice(b"null"),
             [Placed { it: Part::Text(it), .. }]
-                if variant == Turn::CONTENT_OTHER && it.extra.is_empty() =>
+                if variant == RoleContent::CONTENT_OTHER && it.extra.is_empty() =>
             {
                 msg_json::write_str(out, &it.text);
             }

@@ -14,10 +14,9 @@ mod layout;
 mod losses;
 mod object;
 mod request;
-mod settings;
+mod role_content;
 mod shape;
 mod source;
-mod turn;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -33,11 +32,10 @@ pub use fields::{Context, Fields, RawMember, object_members, object_of, text_of,
 pub use layout::{NULL, Placement, SlotPlan, argument_text};
 pub use losses::{BEDROCK, Losses};
 pub use object::{Build, ContentValue, PartWriter, Placed, Purpose, text_of_part};
-pub use request::{ListWriter, Request, RequestForm, RequestParts};
-pub use settings::Settings;
+pub use request::{ListWriter, Request, RequestForm, RequestParts, Settings};
+pub use role_content::RoleContent;
 pub use shape::{Shape, Value, bit, mask};
 pub use source::MediaSource;
-pub use turn::Turn;
 pub use wanted::{Found, Mended, Parts, Want, Wants};
 
 // What an object leaves beside the part that it became: its unknown members, those of the object inside of it,

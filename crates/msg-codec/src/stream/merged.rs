@@ -188,7 +188,7 @@ pub struct Note {
 }
 
 /// What is found at the level of bytes and events (OA-16, OA-17), of calls (OA-19) and of ends
-/// (OA-20, OA-21), whatever the family. What each means is in [`CODES`](crate::codes::CODES).
+/// (OA-20, OA-21), whatever the family. What each means is in [`CODES`](crate::CODES).
 #[allow(missing_docs, reason = "the names are those of the codes, whose meanings are in CODES")]
 impl Note {
     pub const INVALID_UTF8: Self = Self::warning("stream::invalid-utf8");

@@ -251,7 +251,7 @@ const DIGITS: usize = 0xFFFE;
 pub(super) struct JsonText<'a>(Reader<'a>);
 
 impl<'a> JsonText<'a> {
-    /// Nothing for what is no list or object.
+    /// Nothing for what is not a list or object.
     pub(super) fn new(json: &'a str) -> Option<Self> {
         let mut reader = Reader::from_text(json);
         let first = json.as_bytes().get(reader.next_offset());

@@ -14,7 +14,8 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use crate::head::{hosted, said_choice, unsaid};
+use crate::head;
+use crate::head::{said_choice, unsaid};
 
 const CONFIG: &str = "generation_config";
 const JSON: &str = "application/json";
@@ -71,10 +72,10 @@ pub(super) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) ->
 }
 
 fn hosted_tool(raw: &RawJson, pointer: &str) -> Option<HostedTool> {
-    let kind = hosted::kind(&raw.member_text("type")?)?;
+    let kind = head::kind(&raw.member_text("type")?)?;
     let mut settings = raw.present_members()?;
     settings.retain(|it| it.0 != "type");
-    Some(hosted::read(kind, settings, (pointer, pointer)))
+    Some(head::read_hosted(kind, settings, (pointer, pointer)))
 }
 
 fn function(raw: &RawJson, pointer: &str) -> Option<Function> {
@@ -147,7 +148,7 @@ fn format_of(schema: RawJson, pointer: &str) -> ResponseFormat {
 pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
     let mut report = Report::new();
     let choice = said_choice(head);
-    let tools = head.tools_for(TARGET, unsaid, |kind| hosted::places(head, kind), &mut report);
+    let tools = head.tools_for(TARGET, unsaid, |kind| head::places(head, kind), &mut report);
     let tools = Some(tools).filter(|it| !it.is_empty());
     body.write_optional("tools", tools, |it, all| it.array(all, write_tool));
     body.write_object(CONFIG, |it| settings(head, choice, it, &mut report));
@@ -171,7 +172,7 @@ pub(super) fn write(head: &RequestHead, body: &mut Body) -> Report {
 }
 
 fn write_tool(it: &mut Writer<'_>, tool: &Tool) {
-    if let Some((_, name)) = hosted::names(tool) {
+    if let Some((_, name)) = head::names(tool) {
         return it.object(|it| it.key("type").str(name));
     }
     let Some(tool) = tool.function() else { return it.null() };

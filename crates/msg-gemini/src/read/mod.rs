@@ -8,8 +8,6 @@
 //!     Text "a", extra.gemini.thoughtSignature; no layout, for this is canonical     GE-5, GE-12
 //! ```
 
-mod call;
-mod media;
 mod part;
 
 use std::borrow::Cow;
@@ -20,11 +18,9 @@ use msg_codec::codec::{
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
 
-use crate::shape::{CONTENT, mend_instruction};
-use crate::shape::{GEMINI, content};
+use crate::shape::{CONTENT, GEMINI, content, mend_instruction};
 
-pub(crate) use call::text_in;
-pub(crate) use part::read_part;
+pub(crate) use part::{read_part, text_in};
 
 /// Reads the value of `contents`, where the reader is before it: an array, one content, or a string
 /// (GE-1).

@@ -8,7 +8,6 @@
 //!                                a part each                       part.rs, call.rs, media.rs
 //! ```
 
-mod call;
 mod part;
 
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -6,7 +6,6 @@
 //! responses  {"tools":[{"type":"function","name":"f"}],"max_output_tokens":9}     and `stop` reported
 //! ```
 
-mod hosted;
 mod tools;
 
 use msg_codec::codec::{Body, Settings};
@@ -114,14 +113,14 @@ fn write_tools(head: &RequestHead, spelling: Spelling, body: &mut Body, report: 
     // Other models of chat refuse the search: "Web search options not supported with this model."
     let searches = head.model.as_deref().is_some_and(|it| it.contains("search"));
     let has_hosted = spelling == Spelling::Responses || searches;
-    let places = |kind| hosted::places(kind, spelling).filter(|_| has_hosted);
+    let places = |kind| tools::places(kind, spelling).filter(|_| has_hosted);
     let mut all = head.tools_for(target, unsaid, places, report);
     if spelling == Spelling::Chat {
         let search = all.iter().find_map(|it| match it {
             Tool::Hosted(it) => Some(it),
             _ => None,
         });
-        body.write_optional(hosted::OPTIONS, search, hosted::write_options);
+        body.write_optional(tools::OPTIONS, search, tools::write_options);
         all.retain(|it| !matches!(it, Tool::Hosted(_)));
     }
     let has_tools = !all.is_empty();
@@ -130,7 +129,7 @@ fn write_tools(head: &RequestHead, spelling: Spelling, body: &mut Body, report: 
     // Both refuse a choice, or a number of calls, without tools.
     let lost_all = !head.tools.is_empty() && !has_tools;
     let choice =
-        head.tool_choice.as_ref().filter(|it| !lost_all && hosted::has_choice(it, spelling));
+        head.tool_choice.as_ref().filter(|it| !lost_all && tools::has_choice(it, spelling));
     if choice.is_none() && head.tool_choice.is_some() {
         head.lose_word(target, "tool_choice", report);
     }
@@ -283,7 +282,7 @@ fn chat(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "verbosity" => head.output.verbosity = Some(raw.clone()),
         "response_format" => format(head, read_chat_format(raw)?),
         "reasoning_effort" => read_effort(head, raw, "/reasoning_effort")?,
-        hosted::OPTIONS => head.tools.push(Tool::Hosted(hosted::read_options(raw)?)),
+        tools::OPTIONS => head.tools.push(Tool::Hosted(tools::read_options(raw)?)),
         "functions" => head.tools.extend(tools::read_functions(raw)?),
         "function_call" => head.tool_choice = Some(choice(raw)?),
         _ => return None,
@@ -408,7 +407,7 @@ fn named_tool(raw: &RawJson) -> Option<ToolChoice> {
     match r#type.as_deref() {
         Some("custom") => of(custom).map(ToolChoice::Custom),
         None | Some("function") => of(function).map(ToolChoice::Tool),
-        Some(word) => hosted::kind(word).map(ToolChoice::Hosted),
+        Some(word) => tools::kind(word).map(ToolChoice::Hosted),
     }
 }
 

@@ -4,22 +4,26 @@
 //! ```text
 //! {"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"a",…},{"type":"function_call_output",…}]}
 //! ```
+//!
+//! A request has the items of `input`, a response those of `output`; everything else is raw and in place. The objects of items
+//! have their known members in canonical order (OA-15), in the variants of real sources.
 
-mod request;
-mod response;
+use msg_codec::codec::{self, Body, Context, MessageBody, RequestBody, Shape};
+use msg_core::{
+    Error, FinishReason, Message, Origin, Part, RawJson, Report, Role, Usage, request::RequestHead,
+};
+use msg_json::{Kind, Reader};
+use read::items;
+use serde::{Serialize, Serializer};
+use write::{ItemsOf, items as items_of};
+
+use crate::chat::serialize_raw;
+use crate::events::{End, RESPONSES_USAGE, response_defaults, whole_items, write_usage};
+use crate::head::Spelling;
+use crate::{Assembled, EventOptions, ReadOptions, WriteOptions};
 
 mod read;
 mod write;
-
-mod shape;
-
-use msg_codec::codec;
-use msg_core::{Message, Report};
-
-use crate::{ReadOptions, WriteOptions};
-
-pub use request::ResponsesRequest;
-pub use response::ResponsesResponse;
 
 /// Appends the messages as a JSON array of items (OA-15). What the format cannot hold is reported
 /// (MS-24). Linear in the output.
@@ -72,4 +76,405 @@ pub type Document = codec::Document<ResponsesRequest>;
 /// [`crate::Error::Read`] with item and byte, or [`crate::Error::TooLarge`].
 pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
     Document::read(json, options)
+}
+
+/// A request to the Responses API.
+///
+/// ```
+/// use msg_core::{Message, RawJson};
+/// use msg_openai::ResponsesRequest;
+///
+/// let request = ResponsesRequest::new("gpt-x", vec![Message::user("hi")])
+///     .set("store", RawJson::new("false")?);
+/// assert_eq!(
+///     serde_json::to_string(&request)?,
+///     concat!(
+///         r#"{"model":"gpt-x","input":[{"type":"message","role":"user","#,
+///         r#""content":[{"type":"input_text","text":"hi"}]}],"store":false}"#,
+///     ),
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponsesRequest {
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// The other members, raw and in their places.
+    pub body: Body,
+    /// Whether `input` was a string.
+    is_string: bool,
+    /// Whether the first message was read from `instructions`, whose place is kept in the body.
+    has_instructions: bool,
+}
+
+/// The member of a request that is its first system message (OA-14).
+const INSTRUCTIONS: &str = "instructions";
+
+/// What is held as messages, of a request whose `instructions` are none and of one whose are.
+const HELD: &[&str] = &["input"];
+const HELD_WITH_INSTRUCTIONS: &[&str] = &["input", INSTRUCTIONS];
+
+impl ResponsesRequest {
+    /// A request to this model.
+    pub fn new(model: impl AsRef<str>, messages: Vec<Message>) -> Self {
+        let mut body = Body::new(HELD);
+        body.set("model", RawJson::string(model.as_ref()));
+        body.hold("input");
+        Self { messages, body, is_string: false, has_instructions: false }
+    }
+
+    /// Whether it goes on from a history that is elsewhere: with `previous_response_id` or
+    /// `conversation` (OA-14). Results at its beginning answer calls of that history.
+    pub fn is_continued(&self) -> bool {
+        let given = |name: &str| self.body.get(name).is_some_and(|it| it.text() != "null");
+        given("previous_response_id") || given("conversation")
+    }
+
+    /// A request that asks what a head asks (AN-21). Members that have no place are in the report.
+    ///
+    /// ```
+    /// use msg_core::request::RequestHead;
+    /// use msg_openai::ResponsesRequest;
+    ///
+    /// let head = RequestHead { stop: vec!["END".into()], ..RequestHead::default() };
+    /// let (_, report) = ResponsesRequest::from_head(&head, Vec::new());
+    /// assert_eq!(report.len(), 1);
+    /// ```
+    pub fn from_head(head: &RequestHead, messages: Vec<Message>) -> (Self, Report) {
+        let mut res = Self::new(head.model.as_deref().unwrap_or_default(), messages);
+        let report = crate::head::write(head, Spelling::Responses, &mut res.body);
+        (res, report)
+    }
+
+    /// What it asks besides the conversation, in words that providers share.
+    pub fn head(&self) -> RequestHead {
+        crate::head::read(self.body.iter(), Spelling::Responses)
+    }
+
+    /// Sets a member, whatever its name, after those that are there; `input` is `messages` and not
+    /// set here.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: RawJson) -> Self {
+        self.body.set(name, value);
+        self
+    }
+
+    /// Appends the request as JSON. Linear in the output. What it cannot hold is in the report.
+    ///
+    /// A system message that was read from `instructions` is written as `instructions` again, as long as
+    /// it is the first message and nothing but text.
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        let mut messages = self.messages.as_slice();
+        let first = messages.split_first().filter(|_| self.has_instructions);
+        let instructions = first.and_then(|(first, rest)| {
+            messages = rest;
+            as_text(first)
+        });
+        if instructions.is_none() {
+            messages = &self.messages;
+        }
+        self.body.write(out, |it, name, _| match (name, messages) {
+            (INSTRUCTIONS, _) => {
+                instructions.iter().for_each(|text| it.key(name).str(text));
+            }
+            (_, [one]) if self.is_string && *one == Message::user(one.text()) => {
+                it.key(name).str(&one.text());
+            }
+            (_, all) => {
+                let of = write::ItemsOf::Request;
+                it.key(name).value(|out| write::items(all, of, options, out, &mut report));
+            }
+        });
+        report
+    }
+}
+
+impl MessageBody for ResponsesRequest {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        // Findings say which message they are of, and the first one may come after the others.
+        let is_said = |it: &&str| it.starts_with('"') && *it != "\"\"";
+        if Body::last_member(reader.clone(), INSTRUCTIONS)?.filter(is_said).is_some() {
+            cx.next_message();
+        }
+        let (mut body, found) = Body::read(reader, HELD, cx, |reader, cx| {
+            let is_string = reader.peek()? == Kind::String;
+            Ok(match is_string {
+                true => (true, vec![Message::user(cx.string(reader.string()?, "input"))]),
+                false => (false, items(reader, cx)?),
+            })
+        })?;
+        let (is_string, mut messages) = found.unwrap_or_default();
+        let instructions = body.get(INSTRUCTIONS).and_then(|it| it.parse::<String>().ok());
+        let instructions = instructions.filter(|it| !it.is_empty());
+        let has_instructions = instructions.is_some();
+        if let Some(text) = instructions {
+            messages.insert(0, Message::new(Role::System).with_text(text));
+            body.hold(INSTRUCTIONS);
+            body = body.holding(HELD_WITH_INSTRUCTIONS);
+        }
+        Ok(Self { messages, body, is_string, has_instructions })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        self.write(options, out)
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
+    }
+}
+
+impl RequestBody for ResponsesRequest {
+    type Response = ResponsesResponse;
+
+    const REQUEST: (&'static str, &'static [Kind]) = ("input", &[Kind::Array, Kind::String]);
+    const RESPONSE: &'static str = "output";
+    const EXPECTED: &'static str = "a list of items, an object with input, or one with output";
+
+    fn read_list<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Vec<Message>, Error> {
+        items(reader, cx)
+    }
+
+    fn write_list(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        write(messages, options, out)
+    }
+
+    fn head(&self) -> RequestHead {
+        self.head()
+    }
+
+    fn body_mut(&mut self) -> &mut Body {
+        &mut self.body
+    }
+}
+
+/// The text of a system message that is nothing else: its texts, a blank line between.
+fn as_text(message: &Message) -> Option<String> {
+    let is_plain = |it: &Part| matches!(it, Part::Text(it) if it.extra.is_empty());
+    let is_bare =
+        message.role == Role::System && message.name.is_none() && message.extra.is_empty();
+    let is_text = !message.parts.is_empty() && message.parts.iter().all(is_plain);
+    let texts = message.parts.iter().filter_map(|it| it.as_text()).collect::<Vec<_>>();
+    (is_bare && is_text).then(|| texts.join("\n\n"))
+}
+
+impl Serialize for ResponsesRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write(&WriteOptions::new(), &mut out);
+        serialize_raw(out, serializer)
+    }
+}
+
+/// A response of the Responses API.
+///
+/// ```
+/// use msg_openai::{ReadOptions, responses};
+///
+/// let json = br#"{"id":"resp_1","status":"completed","output":[
+///     {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}"#;
+/// let (responses::Document::Response(it), _) = responses::read(json, &ReadOptions::new())? else {
+///     unreachable!("an object with output is a response")
+/// };
+/// assert_eq!((it.id().as_deref(), it.status().as_deref()), (Some("resp_1"), Some("completed")));
+/// assert_eq!(it.messages[0].text(), "Hi");
+/// # Ok::<(), msg_openai::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponsesResponse {
+    /// What the model said.
+    pub messages: Vec<Message>,
+    /// The other members, raw and in their places.
+    pub body: Body,
+}
+
+/// What is held as messages.
+const HELD_OUTPUT: &[&str] = &["output"];
+
+impl ResponsesResponse {
+    /// The response that says what a stream said, of whatever format it was: for a proxy that answers its
+    /// client whole. Of several choices it is the first.
+    ///
+    /// ```
+    /// use msg_openai::{CHAT, ResponsesResponse, StreamOptions, StreamReader};
+    ///
+    /// let body = br#"{"id":"c1","choices":[{"message":{"content":"Hi"},"finish_reason":"length"}]}"#;
+    /// let mut reader = StreamReader::new(&[CHAT], StreamOptions::default());
+    /// reader.feed(body, &mut |_| {});
+    /// let response = ResponsesResponse::of(&reader.finish(&mut |_| {}));
+    /// assert_eq!(response.status().as_deref(), Some("incomplete"));
+    /// assert_eq!(response.messages[0].text(), "Hi");
+    /// ```
+    #[must_use]
+    pub fn of(res: &Assembled) -> Self {
+        Self::with_report(res).0
+    }
+
+    /// As [`ResponsesResponse::of`], and what the items cannot hold.
+    #[must_use]
+    pub fn with_report(res: &Assembled) -> (Self, Report) {
+        let options = EventOptions::of(res);
+        // An answer that is an error without words of its own is not one that is still in progress.
+        let is_error = options.finish == Some(FinishReason::Error);
+        let wordless = is_error.then_some("the model answered with an error");
+        let error = res.error.as_ref().map(|it| &*it.message).or(wordless);
+        let end = End::of(options.finish.as_ref(), error);
+        let mut report = Report::new();
+        let items = whole_items(res, &mut report);
+        let json = msg_json::to_text(|it| {
+            it.object(|it| {
+                it.key("id").str(&options.id);
+                it.key("object").str("response");
+                it.key("created_at").u64(options.created);
+                it.key("status").str(end.status().unwrap_or("in_progress"));
+                end.write_error(it.key("error"));
+                end.write_details(it.key("incomplete_details"));
+                it.key("model").str(&options.model);
+                it.key("output").array(&items, |it, item| it.raw(item));
+                response_defaults(it);
+                let usage = options.usage.as_ref();
+                it.optional("usage", usage, |it, usage| write_usage(it, usage, &RESPONSES_USAGE));
+            });
+        });
+        // Read back, so that the items go out as they are, ids included.
+        match read(json.as_bytes(), &crate::ReadOptions::new()) {
+            Ok((Document::Response(it), _)) => (it, report),
+            _ => (Self { messages: Vec::new(), body: Body::new(HELD_OUTPUT) }, report),
+        }
+    }
+
+    /// The provider's id of the response.
+    pub fn id(&self) -> Option<String> {
+        self.body.parse("id")
+    }
+
+    /// The model that answered.
+    pub fn model(&self) -> Option<String> {
+        self.body.parse("model")
+    }
+
+    /// How far it came: `completed`, `incomplete`, `failed` …
+    pub fn status(&self) -> Option<String> {
+        self.body.parse("status")
+    }
+
+    /// What it cost.
+    pub fn usage(&self) -> Option<Usage> {
+        self.body.usage("usage")
+    }
+
+    /// Appends the response as JSON; unedited it is the same value as what was read.
+    /// What it cannot hold is in the report.
+    pub fn write(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        let mut report = Report::new();
+        self.body.write(out, |it, name, _| {
+            it.key(name)
+                .value(|out| items_of(&self.messages, ItemsOf::List, options, out, &mut report));
+        });
+        report
+    }
+}
+
+impl MessageBody for ResponsesResponse {
+    type Options = WriteOptions;
+
+    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+        let (body, messages) = Body::read(reader, HELD_OUTPUT, cx, |it, cx| items(it, cx))?;
+        let mut messages = messages.unwrap_or_default();
+        body.note_model("model", &mut messages);
+        Ok(Self { messages, body })
+    }
+
+    fn write_body(&self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        self.write(options, out)
+    }
+
+    fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn messages_mut(&mut self) -> &mut Vec<Message> {
+        &mut self.messages
+    }
+}
+
+impl Serialize for ResponsesResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write(&WriteOptions::new(), &mut out);
+        serialize_raw(out, serializer)
+    }
+}
+
+const RESPONSES: Origin = Origin::Responses;
+
+/// The member of a part's extra that holds the other members of its item.
+const ITEM: &str = "item";
+
+/// An item of any type; each type knows some of the members.
+mod item {
+    use super::Shape;
+
+    pub(crate) const TYPE: u8 = 1;
+    pub(crate) const ROLE: u8 = 2;
+    pub(crate) const CALL_ID: u8 = 3;
+    pub(crate) const NAME: u8 = 4;
+    pub(crate) const SUMMARY: u8 = 5;
+    pub(crate) const CONTENT: u8 = 6;
+    pub(crate) const ENCRYPTED: u8 = 7;
+    pub(crate) const ARGUMENTS: u8 = 8;
+    pub(crate) const INPUT: u8 = 9;
+    pub(crate) const OUTPUT: u8 = 10;
+
+    pub(crate) const SHAPE: Shape = Shape::new(&[
+        "type",
+        "role",
+        "call_id",
+        "name",
+        "summary",
+        "content",
+        "encrypted_content",
+        "arguments",
+        "input",
+        "output",
+    ]);
+
+    /// `content` was a string.
+    pub(crate) const CONTENT_STRING: u8 = 1;
+    /// `output` was an array of one plain text, or of nothing; null is the other variant.
+    pub(crate) const OUTPUT_ARRAY: u8 = 2;
+}
+
+/// A content part.
+mod part {
+    use super::Shape;
+
+    pub(crate) const TYPE: u8 = 1;
+    pub(crate) const BODY: u8 = 2;
+
+    pub(crate) const TEXT: Shape = Shape::new(&["type", "text"]);
+    pub(crate) const REFUSAL: Shape = Shape::new(&["type", "refusal"]);
+    pub(crate) const IMAGE: Shape = Shape::new(&["type", "image_url", "file_id", "detail"]);
+    pub(crate) const FILE: Shape =
+        Shape::new(&["type", "file_id", "file_url", "file_data", "filename"]);
+    pub(crate) const AUDIO: Shape = Shape::new(&["type", "input_audio"]);
+    pub(crate) const AUDIO_BODY: Shape = Shape::new(&["data", "format"]);
+
+    /// The words for the type of a text; the variant is the place in here from 1.
+    pub(crate) const TEXT_TYPES: [&str; 3] = ["input_text", "output_text", "text"];
+}
+
+/// Which word the canonical writer has for a text, as its place in [`part::TEXT_TYPES`].
+fn text_type(is_assistant: bool) -> usize {
+    usize::from(is_assistant)
 }

@@ -10,8 +10,7 @@ use msg_codec::codec::{
 use msg_core::{Error, Extra, Message, Part, Place, Role};
 use msg_json::{JsonError, Kind, Reader};
 
-use super::content::{is_content, read_content};
-use super::item::{read_input, read_item};
+use super::{is_content, read_content, read_input, read_item};
 use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, held};
 
 /// What an element of a list may be.

@@ -9,7 +9,7 @@ use msg_codec::{Json, Sink};
 use msg_core::{Extra, Other, Part, Place, RawJson, Reasoning, Report, Text};
 use msg_json::{Reader, to_text};
 
-use super::assembler::InteractionAssembler;
+use super::InteractionAssembler;
 use crate::interactions::read::read_content;
 use crate::interactions::shape::{INTERACTIONS, STEP, media};
 

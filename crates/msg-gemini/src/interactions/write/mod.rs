@@ -8,7 +8,6 @@
 //! tool                    -> function_result, a step each     item.rs      GI-8
 //! ```
 
-mod media;
 mod step;
 
 use std::collections::HashMap;

@@ -9,7 +9,7 @@ use msg_json::{JsonError, Kind, Reader};
 use super::OPENAI;
 use crate::chat::shape;
 use crate::chat::shape::{body, call, function, part};
-use crate::text_blocks::TextBlocks;
+use crate::wanted::TextBlocks;
 
 /// Reads the array of calls.
 pub(super) fn calls<'a>(

@@ -6,7 +6,6 @@
 //! tool: result a            ─▶   {"role":"tool","tool_call_id":"a","content":"ok"}
 //! ```
 
-mod call;
 mod content;
 
 use msg_codec::codec::{PartWriter, RawMember, SlotPlan, bit, mask};

@@ -12,8 +12,8 @@ use msg_core::{
 use super::{ItemsOf, Writer};
 use crate::ItemIds;
 use crate::chat::text_of;
-use crate::responses::shape::{ITEM, RESPONSES, item, part, text_type};
-use crate::text_blocks::{TextBlocks, blocks, lose_foreign, part_members, shared, write_block};
+use crate::responses::{ITEM, RESPONSES, item, part, text_type};
+use crate::wanted::{TextBlocks, blocks, lose_foreign, part_members, shared, write_block};
 
 impl Writer<'_> {
     /// The message item that holds these parts; those that have no place are noted. Without any

@@ -11,10 +11,8 @@ use std::ops::Range;
 
 use msg_core::{Extra, Message, Other, Part, Place, Report, Role};
 
-use super::{
-    read::n_said,
-    shape::{ITEM, RESPONSES},
-};
+use super::read::n_said;
+use super::{ITEM, RESPONSES};
 use crate::{ItemIds, WriteOptions};
 use msg_codec::codec::{PartWriter, RawMember, SlotPlan, object_members, whole_in};
 

@@ -13,9 +13,9 @@ use super::layout::{Placement, SlotPlan};
 use super::object::Placed;
 use super::shape::{Shape, bit, mask};
 
-/// The parts of such an object. A value says which roles go out as they are.
+/// The parts of a message that is an object of a role and a content. A value says which roles go out as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct RoleContent {
     /// A tool message is the results of a user.
     pub results: bool,
     /// System messages stay where they are.
@@ -24,7 +24,7 @@ pub struct Turn {
     pub all: bool,
 }
 
-impl Turn {
+impl RoleContent {
     /// The code of `role`.
     pub const ROLE: u8 = 1;
     /// The code of `content`.

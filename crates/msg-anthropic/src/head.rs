@@ -5,15 +5,18 @@
 //!  "max_tokens":9,"thinking":{"type":"enabled","budget_tokens":1024}}
 //! head   tools [f], choice required, parallel no, max_tokens 9, reasoning budget 1024
 //! ```
-
-mod hosted;
+//!
+//! So are the tools that Anthropic runs itself (RQ-20): `{"type":"web_search_20250305","name":"web_search"}`. The number is
+//! the day of a version; the ones that are written are the oldest that all models take.
 
 use msg_codec::codec::{Body, Settings};
-use msg_core::request::{
-    Effort, Function, RequestHead, ResponseFormat, ResponseSchema, Setting, Thinking, Tool,
-    ToolChoice,
+use msg_core::{
+    RawJson, Report,
+    request::{
+        Effort, Function, HostedKind, HostedTool, RequestHead, ResponseFormat, ResponseSchema,
+        Setting, Thinking, Tool, ToolChoice,
+    },
 };
-use msg_core::{RawJson, Report};
 use msg_json::Writer;
 
 // A head into the members of a request; what they have no place for is reported.
@@ -44,7 +47,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
     SETTINGS.write(head, &mut report, |name, raw| body.set(name, raw.clone()));
     let unsaid = |it: &Tool| if it.function().is_some() { Vec::new() } else { vec!["type"] };
     let known = head.without_settings(is_cache_control);
-    known.tools_for(TARGET, unsaid, |kind| Some(hosted::places(kind)), &mut report);
+    known.tools_for(TARGET, unsaid, |kind| Some(places(kind)), &mut report);
     let is_known = |it: &&Tool| matches!(it, Tool::Function(_) | Tool::Hosted(_));
     let tools: Vec<_> = head.tools.iter().filter(is_known).collect();
     let has_tools = !tools.is_empty();
@@ -85,7 +88,7 @@ pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
 fn write_tool(it: &mut Writer<'_>, tool: &Tool) {
     match tool {
         Tool::Function(tool) => write_function(it, tool),
-        Tool::Hosted(tool) => hosted::write(it, tool),
+        Tool::Hosted(tool) => write_hosted(it, tool),
         _ => it.null(),
     }
 }
@@ -128,7 +131,7 @@ fn write_choice(choice: Option<&ToolChoice>, parallel: Option<bool>, body: &mut 
                 ToolChoice::None => ("none", None),
                 ToolChoice::Required => ("any", None),
                 ToolChoice::Tool(name) => ("tool", Some(name.as_str())),
-                ToolChoice::Hosted(kind) => ("tool", Some(hosted::name(*kind))),
+                ToolChoice::Hosted(kind) => ("tool", Some(name(*kind))),
                 _ => ("auto", None),
             };
             it.key("type").str(kind);
@@ -157,7 +160,7 @@ fn write_output_config(head: &RequestHead, body: &mut Body, report: &mut Report)
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
     let mut head = RequestHead::of_members(members, member);
-    if let Some(kind) = hosted::chosen(&head) {
+    if let Some(kind) = chosen(&head) {
         head.tool_choice = Some(ToolChoice::Hosted(kind));
     }
     head
@@ -172,7 +175,7 @@ fn member(head: &mut RequestHead, name: &str, raw: &RawJson) -> Option<()> {
         "model" => head.model = Some(raw.parse().ok()?),
         "tools" => {
             head.take_tools(raw, |it, at| {
-                let hosted = hosted::read(it, at).map(Tool::Hosted);
+                let hosted = read_hosted(it, at).map(Tool::Hosted);
                 hosted.or_else(|| function(it, at).map(Tool::Function))
             })?;
         }
@@ -264,4 +267,71 @@ fn format(raw: &RawJson, pointer: &str) -> Option<ResponseFormat> {
     is_schema.then_some(())?;
     let schema = ResponseSchema::new(raw.member("schema")?, pointer);
     Some(ResponseFormat::Schema(ResponseSchema { strict: Some(true), ..schema }))
+}
+
+/// The start of the types of a kind, the name of the tool, and the type that is written.
+const KINDS: [(HostedKind, &str, &str, &str); 4] = [
+    (HostedKind::WebSearch, "web_search_", "web_search", "web_search_20250305"),
+    (HostedKind::WebFetch, "web_fetch_", "web_fetch", "web_fetch_20250910"),
+    (HostedKind::CodeExecution, "code_execution_", "code_execution", "code_execution_20250825"),
+    (
+        HostedKind::ToolSearch,
+        "tool_search_tool_",
+        "tool_search_tool_bm25",
+        "tool_search_tool_bm25_20251119",
+    ),
+];
+
+/// The settings that a tool of this kind has a place for.
+fn places(kind: HostedKind) -> &'static [&'static str] {
+    match kind {
+        HostedKind::WebSearch => {
+            &["allowed_domains", "blocked_domains", "max_uses", "user_location", "cache_control"]
+        }
+        HostedKind::WebFetch => {
+            &["allowed_domains", "blocked_domains", "max_uses", "cache_control"]
+        }
+        HostedKind::CodeExecution | HostedKind::ToolSearch => &["cache_control"],
+    }
+}
+
+/// The name that choices and calls use for a tool of this kind.
+fn name(kind: HostedKind) -> &'static str {
+    KINDS.iter().find(|it| it.0 == kind).map_or("", |it| it.2)
+}
+
+/// A tool of one of the kinds; none if it is another.
+fn read_hosted(raw: &RawJson, pointer: &str) -> Option<HostedTool> {
+    let word = raw.member_text("type")?;
+    let (kind, ..) = KINDS.iter().find(|it| word.starts_with(it.1))?;
+    let mut res = HostedTool::new(*kind, pointer);
+    let settings = raw.present_members()?.into_iter();
+    for (name, value) in settings.filter(|it| !matches!(it.0.as_str(), "type" | "name")) {
+        let pointer = format!("{pointer}/{name}");
+        res.say(name, pointer, value);
+    }
+    Some(res)
+}
+
+fn write_hosted(it: &mut Writer<'_>, tool: &HostedTool) {
+    it.object(|it| {
+        let word = KINDS.iter().find(|it| it.0 == tool.kind).map_or("", |it| it.3);
+        it.key("type").str(word);
+        it.key("name").str(name(tool.kind));
+        for place in places(tool.kind) {
+            it.optional(place, tool.setting(place), |it, raw| it.raw(raw.text()));
+        }
+    });
+}
+
+/// The tool of the provider that the choice names, if it names one: it is the one that the request has.
+fn chosen(head: &RequestHead) -> Option<HostedKind> {
+    let Some(ToolChoice::Tool(name)) = &head.tool_choice else { return None };
+    head.tools.iter().find_map(|it| match it {
+        Tool::Hosted(it) => {
+            let (_, start, word, _) = KINDS.iter().find(|known| known.0 == it.kind)?;
+            (name == word || format!("{name}_").starts_with(start)).then_some(it.kind)
+        }
+        _ => None,
+    })
 }

@@ -1,18 +1,86 @@
-//! Members of a request into its head, in either spelling of their names (GE-2). What has no word, or a
-//! value of another type, is its rest.
+//! The head of a request (AN-21): what it asks besides its conversation, in words that providers share.
+//!
+//! ```text
+//! {"tools":[{"functionDeclarations":[{"name":"f"}]}],"generationConfig":{"maxOutputTokens":9},
+//!  "toolConfig":{"functionCallingConfig":{"mode":"ANY"}}}
+//! head   tools [f], max_tokens 9, choice required
+//! ```
+//!
+//! Members are read in either spelling of their names (GE-2); what has no word, or a value of another type, is the rest of the
+//! head. What members have no place for is reported. The tools that Gemini runs itself (RQ-20) are `{"googleSearch":{}}`, in
+//! Interactions `{"type":"google_search"}`.
 
+use msg_codec::codec::{Body, Settings};
 use msg_core::{
-    RawJson,
+    RawJson, Report,
     request::{
-        Effort, Function, RequestHead, ResponseFormat, ResponseSchema, SchemaOrigin, Setting,
-        Thinking, Tool, ToolChoice,
+        Effort, Function, HostedKind, HostedTool, RequestHead, ResponseFormat, ResponseSchema,
+        SchemaOrigin, Setting, Thinking, Tool, ToolChoice,
     },
 };
+use msg_json::Writer;
 
-use msg_codec::codec::Settings;
+/// The choice and its mode, where this family has a word for it.
+pub(crate) fn said_choice(head: &RequestHead) -> Option<(&ToolChoice, &'static str)> {
+    let choice = head.tool_choice.as_ref().filter(|it| it.functions().is_some())?;
+    let mode = match choice {
+        ToolChoice::Allowed { required: false, .. } => return None,
+        ToolChoice::None => "none",
+        ToolChoice::Auto => "auto",
+        _ => "any",
+    };
+    Some((choice, mode))
+}
 
-use super::hosted;
-use super::write::SETTINGS;
+/// What a declaration has no place for.
+pub(crate) fn unsaid(tool: &Tool) -> Vec<&'static str> {
+    let Some(tool) = tool.function() else { return vec!["type"] };
+    let strict = tool.strict.map(|_| "strict");
+    strict.into_iter().chain(tool.defer_loading.map(|_| "defer_loading")).collect()
+}
+
+/// The kinds, by the name that both APIs have for them, each in its own case.
+const KINDS: [(HostedKind, &str, &str); 3] = [
+    (HostedKind::WebSearch, "googleSearch", "google_search"),
+    (HostedKind::WebFetch, "urlContext", "url_context"),
+    (HostedKind::CodeExecution, "codeExecution", "code_execution"),
+];
+
+/// The kind of a tool, in either case of its name; the older search has a name of its own.
+pub(crate) fn kind(name: &str) -> Option<HostedKind> {
+    if matches!(name, "googleSearchRetrieval" | "google_search_retrieval") {
+        return Some(HostedKind::WebSearch);
+    }
+    KINDS.iter().find(|it| it.1 == name || it.2 == name).map(|it| it.0)
+}
+
+/// Where a tool of a kind has its settings: none of them is shared. None if Gemini has none, or if functions are
+/// beside it: "Built-in tools ({google_search}) and Function Calling cannot be combined in the same request".
+pub(crate) fn places(head: &RequestHead, kind: HostedKind) -> Option<&'static [&'static str]> {
+    let has_functions = head.tools.iter().any(|it| it.function().is_some());
+    let is_known = KINDS.iter().any(|it| it.0 == kind);
+    (is_known && !has_functions).then_some(&[])
+}
+
+/// The name of a tool in camel case, and in snake case.
+pub(crate) fn names(tool: &Tool) -> Option<(&'static str, &'static str)> {
+    let Tool::Hosted(tool) = tool else { return None };
+    KINDS.iter().find(|it| it.0 == tool.kind).map(|it| (it.1, it.2))
+}
+
+/// A tool of this kind with these settings, which are at a pointer of the source.
+pub(crate) fn read_hosted(
+    kind: HostedKind,
+    settings: Vec<(String, RawJson)>,
+    (tool, inside): (&str, &str),
+) -> HostedTool {
+    let mut res = HostedTool::new(kind, tool);
+    for (name, raw) in settings {
+        let pointer = format!("{inside}/{name}");
+        res.say(name, pointer, raw);
+    }
+    res
+}
 
 /// The head of these members, which are all but the conversation.
 pub(crate) fn read<'a>(members: impl Iterator<Item = (&'a str, &'a RawJson)>) -> RequestHead {
@@ -45,10 +113,10 @@ fn tools(head: &mut RequestHead, raw: &RawJson) -> Option<()> {
         let members = tool.present_members().unwrap_or_default();
         for (name, raw) in &members {
             let is_list = matches!(name.as_str(), "functionDeclarations" | "function_declarations");
-            if let Some(kind) = hosted::kind(name) {
+            if let Some(kind) = kind(name) {
                 let (tool, settings) = (format!("/tools/{at}"), raw.present_members());
                 let inside = format!("{tool}/{name}");
-                let read = hosted::read(kind, settings.unwrap_or_default(), (&tool, &inside));
+                let read = read_hosted(kind, settings.unwrap_or_default(), (&tool, &inside));
                 head.tools.push(Tool::Hosted(read));
                 continue;
             }
@@ -234,4 +302,139 @@ fn camel(name: &str) -> String {
         res.push_str(letters.as_str());
     }
     res
+}
+
+/// What documents of this format are called in a report.
+const TARGET: &str = "gemini requests";
+
+/// The members of `generationConfig` that are one value each.
+static SETTINGS: Settings = Settings {
+    target: TARGET,
+    members: &[
+        ("temperature", "temperature", 0..=2),
+        ("topP", "top_p", 0..=1),
+        ("topK", "top_k", 0..=u64::MAX),
+        ("seed", "seed", 0..=u64::MAX),
+        ("frequencyPenalty", "frequency_penalty", 0..=u64::MAX),
+        ("presencePenalty", "presence_penalty", 0..=u64::MAX),
+        ("maxOutputTokens", "max_tokens", 0..=u64::MAX),
+        // RQ-14
+        ("stopSequences", "stop", 0..=5),
+        ("candidateCount", "choices", 0..=u64::MAX),
+        ("responseLogprobs", "logprobs", 0..=u64::MAX),
+        ("logprobs", "top_logprobs", 0..=u64::MAX),
+    ],
+    elsewhere: &["effort", "modalities"],
+};
+
+/// Puts the members of a head into a body that has `contents`.
+pub(crate) fn write(head: &RequestHead, body: &mut Body) -> Report {
+    let mut report = Report::new();
+    body.write_optional("model", head.model.as_ref(), |it, text| it.str(text));
+    let places = |kind| places(head, kind);
+    let tools = head.tools_for(TARGET, unsaid, places, &mut report);
+    body.write_optional("tools", Some(&tools).filter(|it| !it.is_empty()), write_tools);
+    let lost_all = !head.tools.is_empty() && tools.is_empty();
+    let choice = said_choice(head).filter(|_| !lost_all);
+    body.write_optional("toolConfig", choice, write_tool_config);
+    body.write_object("generationConfig", |it| settings(head, it, &mut report));
+    let tier = match head.caller.service_tier.as_deref() {
+        Some("default") => Some("standard"),
+        Some("fast" | "priority") => Some("priority"),
+        Some("flex") => Some("flex"),
+        _ => None,
+    };
+    body.write_optional("serviceTier", tier, |it, word| it.str(word));
+    let placeless = [
+        ("tool_choice", head.tool_choice.is_some() && choice.is_none()),
+        ("service_tier", head.caller.service_tier.is_some() && tier.is_none()),
+    ];
+    head.lose_schema_notes(TARGET, &mut report);
+    SETTINGS.lose(head, &placeless, &mut report);
+    report
+}
+
+/// The functions in one tool, each tool of the provider in one of its own.
+fn write_tools(it: &mut Writer<'_>, tools: &Vec<&Tool>) {
+    let functions: Vec<_> = tools.iter().filter_map(|it| it.function()).collect();
+    it.list(|it| {
+        if !functions.is_empty() {
+            it.object(|it| it.key("functionDeclarations").array(functions, declaration));
+        }
+        for (name, _) in tools.iter().filter_map(|it| names(it)) {
+            it.object(|it| it.key(name).object(|_| {}));
+        }
+    });
+}
+
+fn declaration(it: &mut Writer<'_>, tool: &Function) {
+    it.object(|it| {
+        it.key("name").str(&tool.name);
+        it.optional("description", tool.description.as_ref(), |it, text| it.str(text));
+        it.optional("parametersJsonSchema", tool.parameters.as_ref(), write_schema);
+    });
+}
+
+/// A schema as the API reads it: it ignores `const` (RQ-3).
+fn write_schema(it: &mut Writer<'_>, schema: &RawJson) {
+    it.raw(msg_schema::for_gemini(schema).text());
+}
+
+fn write_tool_config(it: &mut Writer<'_>, (choice, mode): (&ToolChoice, &str)) {
+    it.object(|it| {
+        it.key("functionCallingConfig").object(|it| {
+            it.key("mode").str(&mode.to_ascii_uppercase());
+            let names = choice.functions().filter(|it| !it.is_empty());
+            it.optional("allowedFunctionNames", names, |it, names| {
+                it.array(names, |it, text| it.str(text));
+            });
+        });
+    });
+}
+
+fn settings(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
+    SETTINGS.write(head, report, |name, raw| it.key(name).raw(raw.text()));
+    if !head.output.modalities.is_empty() {
+        it.key("responseModalities").array(&head.output.modalities, |it, word| {
+            it.str(&word.to_ascii_uppercase());
+        });
+    }
+    if let Some(format) = &head.response_format {
+        it.key("responseMimeType").str("application/json");
+        if let ResponseFormat::Schema(schema) = format {
+            write_schema(it.key("responseJsonSchema"), &schema.schema);
+        }
+    }
+    write_thinking(head, it, report);
+}
+
+/// A level or a budget: the API refuses both at once.
+fn write_thinking(head: &RequestHead, it: &mut Writer<'_>, report: &mut Report) {
+    let (effort, thinking) = (&head.reasoning.effort, head.reasoning.thinking);
+    let is_off = thinking == Some(Thinking::Off);
+    let level = match effort {
+        Some(_) if !is_off => head.effort_between(TARGET, Effort::Minimal, Effort::High, report),
+        _ => None,
+    };
+    let lost = [
+        ("effort", is_off && effort.is_some()),
+        ("thinking", level.is_some() && thinking.is_some()),
+    ];
+    for (word, _) in lost.iter().filter(|it| it.1) {
+        head.lose_word(TARGET, word, report);
+    }
+    let budget = match thinking.filter(|_| level.is_none()) {
+        Some(Thinking::Off) => Some("0".to_owned()),
+        Some(Thinking::Adaptive) => Some("-1".to_owned()),
+        Some(Thinking::Budget(tokens)) => Some(tokens.to_string()),
+        None => None,
+    };
+    if level.is_some() || budget.is_some() {
+        it.key("thinkingConfig").object(|it| {
+            it.optional("thinkingLevel", level, |it, level| {
+                it.str(&level.word().to_ascii_uppercase());
+            });
+            it.optional("thinkingBudget", budget.as_ref(), |it, number| it.raw(number));
+        });
+    }
 }

@@ -1,16 +1,57 @@
-//! Anthropic Messages streams (OA-23): blocks in, one assistant message out. A block of a kind that
-//! the model does not know is carried whole.
+//! Anthropic Messages streams (OA-23): blocks in, one assistant message out.
+//!
+//! ```text
+//! message_start                          id, model, usage
+//! content_block_start  index 0           a block: text, tool_use, thinking, redacted_thinking, another
+//! content_block_delta  index 0           one string grows: text, partial_json, thinking, signature
+//! content_block_stop   index 0
+//! message_delta                          stop_reason, usage
+//! message_stop
+//! ```
+//!
+//! A block of a kind that the model does not know is carried whole.
 
 use std::borrow::Cow;
 
-use msg_codec::stream::{
-    Block, BlockAssembler, BlockKind, BlockStep, BlockWire, Effects, Grows, Merged, Note, Template,
+use msg_codec::{
+    Json, ProviderError, Sink, StreamFamily,
+    stream::{
+        Block, BlockAssembler, BlockKind, BlockStep, BlockWire, Effects, Grows, Merged, Note,
+        Template,
+    },
 };
-use msg_codec::{Json, ProviderError, Sink};
 use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, Text};
 
-use super::{SIGNATURE_MISSING, UNKNOWN_DELTA};
-use crate::shape::ANTHROPIC;
+/// Anthropic Messages streams, for a [`StreamReader`](msg_codec::StreamReader).
+///
+/// ```
+/// use msg_anthropic::ANTHROPIC;
+/// use msg_codec::{StreamOptions, StreamReader};
+///
+/// let mut reader = StreamReader::new(&[ANTHROPIC], StreamOptions::default());
+/// reader.feed(br#"{"type":"message","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}"#, &mut |_| {});
+/// let res = reader.finish(&mut |_| {});
+/// assert!(res.complete);
+/// assert_eq!(res.choices[0].message.text(), "Hi");
+/// ```
+pub const ANTHROPIC: StreamFamily = StreamFamily {
+    name: "anthropic",
+    recognises,
+    assembler: Some(|options| Box::new(AnthropicAssembler::new(options))),
+};
+
+fn recognises(event: Json<'_>) -> bool {
+    event.get("type").and_then(Json::text).is_some_and(|it| {
+        matches!(&*it, "message" | "message_start" | "message_delta" | "message_stop")
+            || it.starts_with("content_block_")
+    })
+}
+
+/// A delta that its block does not have.
+pub(super) const UNKNOWN_DELTA: Note = Note::warning("stream::unknown-delta");
+
+/// A thinking block without its signature.
+pub(super) const SIGNATURE_MISSING: Note = Note::warning("stream::signature-missing");
 
 /// Assembles the events of an Anthropic Messages stream.
 ///
@@ -52,7 +93,7 @@ const KNOWN: [&str; 9] =
 const REDACTED: &str = "redacted_thinking";
 
 impl BlockWire for MessageBlocks {
-    const ORIGIN: Origin = ANTHROPIC;
+    const ORIGIN: Origin = crate::shape::ANTHROPIC;
     const REUSED: Option<&'static str> = None;
     const STOP_IS_FINAL: bool = false;
 
@@ -357,10 +398,10 @@ fn part(block: Block) -> Option<Part> {
                 return None;
             }
             let json = members.into_json();
-            let other = Other::new(ANTHROPIC, RawJson::written(|it| it.raw(&json)));
+            let other = Other::new(crate::shape::ANTHROPIC, RawJson::written(|it| it.raw(&json)));
             Part::Other(Other { place: Some(Place::Content), ..other })
         }
     };
-    block.unknown.into_extra(&ANTHROPIC, part.extra_mut());
+    block.unknown.into_extra(&crate::shape::ANTHROPIC, part.extra_mut());
     (part.as_text() != Some("") || !part.extra().is_empty()).then_some(part)
 }
