@@ -177,7 +177,10 @@ fn collect(value: &Value, steps: &mut Vec<String>, res: &mut Vec<(Vec<String>, S
             // What the blocks say again.
             let is_twin =
                 |name: &str| name == "reasoning_content" && all.contains_key("thinking_blocks");
-            let is_said = |name: &str| !WORDS.contains(&name) && !is_twin(name);
+            // The only kind of breakpoint that a part may have: what has one is one.
+            let is_of_breakpoint = steps.last().is_some_and(|it| it == "prompt_cache_breakpoint");
+            let is_kind = |name: &str| is_of_breakpoint && name == "mode";
+            let is_said = |name: &str| !WORDS.contains(&name) && !is_twin(name) && !is_kind(name);
             for (name, it) in all.iter().filter(|it| is_said(it.0)) {
                 steps.push(name.clone());
                 collect(it, steps, res);
