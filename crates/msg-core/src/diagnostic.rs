@@ -216,6 +216,15 @@ impl Diagnostic {
         }
     }
 
+    /// Whether this holds of one of the texts that the [`message`](Self::message) is made of: of the sentence, or of the id
+    /// of the call that is said in it. The message itself is not made.
+    pub fn any_text(&self, mut is: impl FnMut(&str) -> bool) -> bool {
+        match &self.sentence {
+            Sentence::Text(it) => is(it),
+            Sentence::OfCall(it) => is(it) || self.at.tool_call_id.as_deref().is_some_and(is),
+        }
+    }
+
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -166,7 +166,7 @@ fn is_plain(options: &ReadOptions) -> bool {
 /// Whether findings quote a long text, or name a byte of one.
 fn needs_texts(found: &[Diagnostic]) -> bool {
     found.iter().any(|it| {
-        it.at.start.is_some() || has_mark(&it.message()) || it.fix.as_deref().is_some_and(has_mark)
+        it.at.start.is_some() || it.any_text(has_mark) || it.fix.as_deref().is_some_and(has_mark)
     })
 }
 
