@@ -375,7 +375,8 @@ impl Conform<'_, '_> {
             return;
         }
         let begin = self.after_system();
-        let is_user = |it: &Item<'_>| it.message.role == Role::User;
+        // An item that the chain does not know may be the user's.
+        let is_user = |it: &Item<'_>| it.message.role == Role::User || may_come_first(&it.message);
         let fulfilled = match self.profile.user {
             UserMessage::Any => true,
             // Where the prompt is a field, results are sent as the user's.
@@ -383,11 +384,7 @@ impl Conform<'_, '_> {
                 self.items.iter().any(|it| is_user(it) || it.message.role == Role::Tool)
             }
             UserMessage::Some => self.items.iter().any(is_user),
-            // An item that the chain does not know may be of any role.
-            UserMessage::First => {
-                let leads = |it: &Item<'_>| is_user(it) || may_come_first(&it.message);
-                self.items.get(begin).is_some_and(leads)
-            }
+            UserMessage::First => self.items.get(begin).is_some_and(is_user),
         };
         if fulfilled || self.items.is_empty() {
             return;
