@@ -34,9 +34,9 @@ class Num(str):
     pass
 
 
-def load(text):
+def load(text, strict=True):
     pairs = lambda it: Obj([list(x) for x in it])
-    return json.loads(text, object_pairs_hook=pairs, parse_float=Num, parse_int=Num, parse_constant=Num)
+    return json.loads(text, strict=strict, object_pairs_hook=pairs, parse_float=Num, parse_int=Num, parse_constant=Num)
 
 
 def dump(v):
@@ -155,7 +155,7 @@ def mutate(doc, rnd):
 
 
 # Words that each format says in its own way.
-WORDS = set("type role from object kind part_kind status format tool_choice options finish_reason stop_reason finishReason stopReason index encoding mode state outcome".split())
+WORDS = set("type content_type block_type role from object kind part_kind status format tool_choice options finish_reason stop_reason finishReason stopReason index encoding mode state outcome".split())
 
 
 def thoughts(v):
@@ -342,11 +342,11 @@ def source_of(doc):
 
 def records_of(doc):
     """the records of a text of several, each with its line"""
-    rows = [(n, line) for n, line in enumerate(doc.split("\n"), 1) if line.strip()]
+    rows = [(n, line) for n, line in whole_lines(doc) if line.strip()]
     found = []
     for n, line in rows:
         try:
-            found.append((n, load(line)))
+            found.append((n, load(line, False)))
         except Exception:
             found += [(n, x) for x in (broken(line) if line.lstrip()[:1] == "{" else [line])]
     if sum(isinstance(x, Obj) for _, x in found) * 2 >= len(found):
@@ -354,6 +354,30 @@ def records_of(doc):
     if doc.lstrip()[:1] in ("{", "["):
         return [(None, x) for x in values_of(doc)]
     return [(n, line.strip()) for n, line in rows if re.search(r"\w", line)]
+
+
+def whole_lines(doc):
+    """the lines of a text, each with its number; of a record that has line breaks as they are, its lines as one"""
+    rows = list(enumerate(doc.split("\n"), 1))
+    at = 0
+    while at < len(rows):
+        n, line = rows[at]
+        count = 1
+        if line.lstrip()[:1] == "{" and not is_record(line):
+            count = next((k for k in range(2, BREAKS) if is_record("\n".join(x for _, x in rows[at : at + k]))), 1)
+        yield n, "\n".join(x for _, x in rows[at : at + count])
+        at += count
+
+
+# A record has no more lines, where it has line breaks as they are.
+BREAKS = 8
+
+
+def is_record(text):
+    try:
+        return isinstance(json.loads(text, strict=False), dict)
+    except ValueError:
+        return False
 
 
 MEMBER = re.compile(r'"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*|[-\d.]+)')

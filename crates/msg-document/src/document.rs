@@ -315,10 +315,15 @@ impl Document {
         self.edited.is_some()
     }
 
-    /// What an edit of an agent's session left out, if it is written anew.
-    pub fn written_anew(&self) -> Option<Diagnostic> {
+    /// What an edit of an agent's session left out, if it is written anew: its records, and the lines that are none.
+    pub fn written_anew(&self) -> Vec<Diagnostic> {
         let is_anew = matches!(self.edited, Some(Edited::Anew));
-        self.format.written_anew().filter(|_| is_anew)
+        let Some(anew) = self.format.written_anew().filter(|_| is_anew) else { return Vec::new() };
+        // What a reader mends in memory is so in what is written.
+        let is_mend =
+            |it: &&Diagnostic| it.code.as_str().starts_with("session::") && it.fix.is_some();
+        let mends = self.content.notes.iter().filter(is_mend).cloned();
+        std::iter::once(anew).chain(mends).collect()
     }
 
     /// What it asks besides its conversation, if it is a request (AN-21).

@@ -300,7 +300,7 @@ impl Document {
         };
         let Account { lost, left_out } =
             self.source().map(|it| cut.account(it, written)).unwrap_or_default();
-        let mut res = Vec::from_iter(self.written_anew());
+        let mut res = self.written_anew();
         name_left_out(&mut res, &left_out);
         res.extend(lost);
         res

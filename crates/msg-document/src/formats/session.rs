@@ -145,10 +145,13 @@ enum Now {
 }
 
 impl Stored {
-    /// How it is written where its messages were edited: thoughts stay signed, and where no time is given, records
-    /// that need one have that of its last record.
+    /// How it is written where its messages were edited: thoughts stay signed, what its agent added stays, and where no
+    /// time is given, records that need one have that of its last record.
     fn written_anew(&self, options: &msg_session::WriteOptions) -> msg_session::WriteOptions {
-        let options = options.clone().with_signatures(msg_session::Signatures::Keep);
+        let options = options
+            .clone()
+            .with_signatures(msg_session::Signatures::Keep)
+            .with_context(msg_session::ContextPolicy::Keep);
         if options.now != msg_session::WriteOptions::default().now {
             return options;
         }

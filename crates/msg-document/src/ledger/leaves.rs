@@ -47,6 +47,9 @@ impl<'t> Leaf<'t> {
     /// The text of a string; any other value as it is written.
     pub(super) fn said(&self) -> Cow<'t, str> {
         match self.text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+            Some(inner) if has_control(inner) => {
+                Cow::Owned(msg_json::unescape(&without_control(inner)).text.into_owned())
+            }
             Some(inner) => msg_json::unescape(inner).text,
             None => Cow::Borrowed(self.text),
         }
@@ -232,9 +235,30 @@ impl<'t> Walk<'t> {
 /// Texts of so many bytes are short.
 const SHORT: usize = 32;
 
-/// Whether a string has an escape that a writer need not use: one of a code point, or that of a slash.
+/// Whether a text has a control character as it is.
+fn has_control(text: &str) -> bool {
+    text.bytes().fold(false, |res, it| res | (it < b' '))
+}
+
+/// The inner text of a string with its control characters as escapes.
+fn without_control(inner: &str) -> String {
+    let mut res = String::with_capacity(inner.len() + 8);
+    for it in inner.chars() {
+        match it < ' ' {
+            true => res.push_str(&format!("\\u{:04x}", u32::from(it))),
+            false => res.push(it),
+        }
+    }
+    res
+}
+
+/// Whether a string has an escape that a writer need not use, one of a code point or that of a slash, or a control
+/// character as it is, which agents' records may have.
 fn is_spelled_freely(text: &str) -> bool {
     let bytes = text.as_bytes();
+    if has_control(text) {
+        return true;
+    }
     // Most are ids and words: that is less than to call the quick search.
     if bytes.len() < SHORT && !bytes.contains(&b'\\') {
         return false;

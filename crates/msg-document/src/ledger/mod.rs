@@ -323,9 +323,12 @@ impl Places {
         let mut messages: HashMap<u64, Vec<usize>> = HashMap::new();
         walk(native, |leaf, way| {
             let (key, Some(place)) = (leaf.key(), way.get(1)) else { return };
-            let found = messages.entry(key).or_default();
-            if found.len() < SAME && found.last() != Some(&place.index) {
-                found.push(place.index);
+            // Words of formats are in every message.
+            if leaf.is_text() && !rules::is_form(&leaf, way) {
+                let found = messages.entry(key).or_default();
+                if found.len() < SAME && found.last() != Some(&place.index) {
+                    found.push(place.index);
+                }
             }
             for of in spelled.get(&key).into_iter().flatten() {
                 if let Some(found) = places.get_mut(of).filter(|it| it.len() < SAME) {
@@ -338,7 +341,6 @@ impl Places {
             missing.iter().map(|it| (it.element, BTreeSet::new())).collect();
         let mut by_ids = elements.clone();
         walk(source, |leaf, way| {
-            // Words of formats are in every message.
             if !leaf.is_text() || rules::is_form(&leaf, way) {
                 return;
             }
@@ -360,20 +362,32 @@ impl Places {
         Places { native: places, elements, are_guessed: true }
     }
 
+    /// The messages that the element of a value went into, where its texts are in any.
+    fn known(&self, it: &Missing) -> Option<&BTreeSet<usize>> {
+        let found = self.elements.get(&it.element).filter(|_| it.element.1.is_some());
+        found.filter(|it| !it.is_empty())
+    }
+
     /// The messages that a value is in or beside.
     fn near(&self, it: &Missing) -> impl Iterator<Item = usize> {
-        let is_in_list = it.element.1.is_some();
-        let known = self.elements.get(&it.element).filter(|it| is_in_list && !it.is_empty());
+        let known = self.known(it);
         let guessed = it.element.1.into_iter().flat_map(|it| [it, it + 1]);
         let guessed = guessed.filter(move |_| known.is_none() && self.are_guessed);
         known.into_iter().flatten().copied().chain(guessed)
     }
 
-    /// The message that a value is in.
+    /// The message that a value is in: of those that say the same, the one that its element went into.
     fn message(&self, it: &Missing) -> Option<usize> {
-        match self.native.get(&it.key).map(Vec::as_slice) {
-            Some([one]) => Some(one.message),
-            _ => self.near(it).next(),
+        let native = self.native.get(&it.key).map(Vec::as_slice).unwrap_or_default();
+        let index = it.element.1.unwrap_or_default();
+        let near: BTreeSet<usize> = self.near(it).collect();
+        let nearest =
+            |all: &mut dyn Iterator<Item = usize>| all.min_by_key(|it| it.abs_diff(index));
+        let said_near = native.iter().map(|it| it.message).filter(|it| near.contains(it));
+        let is_known = self.known(it).is_some();
+        match native {
+            [one] if !is_known => Some(one.message),
+            _ => nearest(&mut { said_near }).or_else(|| nearest(&mut near.iter().copied())),
         }
     }
 }

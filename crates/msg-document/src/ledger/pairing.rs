@@ -295,18 +295,22 @@ impl<'w> Written<'w> {
     ) {
         self.count_word();
         let mut words = Words::default();
-        walk(written, |leaf, _| {
+        walk(written, |leaf, way| {
             if rules::marks_failure(leaf.name) && leaf.text != "null" {
                 words.add_word("error");
             }
             // The digits of a time or an id are not words.
             let has_words = !told.made_up.has(&leaf) && !is_stamp(leaf.text) && !is_flag(&leaf);
             if has_words && (self.take_left(&leaf) || told.has_records) {
-                words.add(&leaf);
+                // No value became the kind of a part, but for one that has another word there.
+                match says_kind(&leaf, way) {
+                    true => words.all.extend(words_of(&leaf.said())),
+                    false => words.add(&leaf),
+                }
             }
         });
         words.are_spent = !told.has_records;
-        words.all = words.left.keys().copied().collect();
+        words.all.extend(words.left.keys().copied());
         let has_empty = missing.iter().any(|it| it.is_empty);
         let in_texts = if has_empty { keys_in_texts(written) } else { HashSet::new() };
         let mut searches = SEARCHES;
@@ -324,7 +328,10 @@ impl<'w> Written<'w> {
                 is_synonym || is_in_text || is_one_word && spellings.any(|it| words.take(&it)) || {
                     searches = searches.saturating_sub(1);
                     let found = |from: &str| find(from.as_bytes(), it.said.as_bytes());
+                    // Marks alone are in any text of JSON.
+                    let has_words = words_of(&it.said).next().is_some();
                     searches > 0
+                        && has_words
                         && match it.is_text {
                             true => found(&words.joined).is_some(),
                             false => !it.is_empty && has_number(&words.joined, &it.said, found),
@@ -377,6 +384,11 @@ impl Visit for Pairing<'_, '_> {
         // Of records each value is counted, since it may be said again.
         !self.told.has_records && self.written.find_whole(leaf, object)
     }
+}
+
+/// Whether a value says nothing but what kind of thing it is in; one kind has the name of a tool in it.
+fn says_kind(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
+    !leaf.text.starts_with("\"tool-") && rules::is_form(leaf, way)
 }
 
 /// Whether a value is a flag, which says nothing without its name.
@@ -446,7 +458,9 @@ impl Words {
     fn add(&mut self, leaf: &Leaf<'_>) {
         let said = leaf.said();
         let mut add = |text: &str| {
-            words_of(text).chain(marks_of(text)).for_each(|it| {
+            // Those of JSON are its form; the marks of its values are in its other spelling.
+            let marks = (!is_json(text)).then(|| marks_of(text));
+            words_of(text).chain(marks.into_iter().flatten()).for_each(|it| {
                 *self.left.entry(it).or_insert(0) += 1;
             });
         };
@@ -554,6 +568,11 @@ impl Missing {
             twin: rules::twin(way),
         }
     }
+}
+
+/// Whether a text is a list or an object of JSON.
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && msg_json::validate(text).is_ok()
 }
 
 /// The hashes of the words of a text.

@@ -53,7 +53,7 @@ const CONVERSATION: &[&str] =
 /// Members that hold schemas in the spelling of OpenAPI, and what that spells otherwise than JSON Schema (RQ-3).
 const OPENAPI: [&[&str]; 2] = [
     &["functionDeclarations", "function_declarations", "responseSchema", "response_schema"],
-    &["type", "nullable", "format", "enum"],
+    &["type", "nullable", "format", "enum", "propertyOrdering", "property_ordering"],
 ];
 
 /// The types of the contents that a result may hold.
@@ -103,6 +103,7 @@ fn is_of_application(name: &str) -> bool {
             | "result"
             | "parameters"
             | "input_schema"
+            | "inputSchema"
             | "parametersJsonSchema"
             | "schema"
     )

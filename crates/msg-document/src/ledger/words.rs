@@ -6,6 +6,9 @@ pub(super) fn is_word(name: &str) -> bool {
     matches!(
         name,
         "type"
+            | "content_type"
+            | "block_type"
+            | "$type"
             | "role"
             | "from"
             | "object"
