@@ -115,6 +115,7 @@ pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     let mut output = Written::of(written, &told.made_up);
     let Lacking { mut missing, more, beside } = output.without(source, told);
     let left_out = beside.left_out(written);
+    output.pair_data_urls(&mut missing);
     if missing.is_empty() && more == 0 {
         return Account { lost: Vec::new(), left_out };
     }

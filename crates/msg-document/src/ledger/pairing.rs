@@ -18,6 +18,9 @@ const NEAR: usize = 2;
 /// As many values are looked at that are not found at once; of a document with more, the others are counted.
 const CANDIDATES: usize = 1 << 14;
 
+/// Room for so many counts is taken at once: growing step by step would move the first of them thrice.
+const ROOM: usize = 28;
+
 /// As many texts are searched for letter by letter.
 const SEARCHES: usize = 64;
 
@@ -137,7 +140,8 @@ struct Count {
 
 impl<'w> Written<'w> {
     pub(super) fn of(written: &'w str, made_up: &'w MadeUp) -> Self {
-        let (counts, rest) = (HashMap::default(), Walk::new(written, TOP, 0));
+        let counts = HashMap::with_capacity_and_hasher(ROOM, Hashed::default());
+        let rest = Walk::new(written, TOP, 0);
         let found = Vec::new();
         Written { counts, rest, made_up, next: None, owed: 0, counted: 0, found, word: None }
     }
@@ -283,6 +287,26 @@ impl<'w> Written<'w> {
             self.counts.entry(it.key()).or_default().is_written = true;
         }
         self.counts.get(&key).is_some_and(|it| it.is_written)
+    }
+
+    /// Takes out the data URLs whose type and data were written as two values. Asked after all was counted.
+    pub(super) fn pair_data_urls(&mut self, missing: &mut Vec<Missing>) {
+        missing.retain(|it| {
+            let url = DataUrl::parse(&it.said).filter(|_| it.is_text && !it.is_free);
+            !url.is_some_and(|it| self.take_both([it.media_type, it.data].map(text_key)))
+        });
+    }
+
+    /// Takes two values that were counted, or none of them.
+    fn take_both(&mut self, [a, b]: [u64; 2]) -> bool {
+        if !self.take(a) {
+            return false;
+        }
+        let is_there = self.take(b);
+        if !is_there {
+            self.counts.entry(a).or_default().left += 1;
+        }
+        is_there
     }
 
     /// Takes out the values whose words are among those of what was written and paired with nothing. An agent's records

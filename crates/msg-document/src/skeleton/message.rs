@@ -12,6 +12,7 @@ use msg_json::Kind;
 
 use super::{Shape, Shapes};
 use crate::api_shapes::is_saying;
+use crate::hash::text_hash;
 use crate::layout::ListPlace;
 use crate::lead::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
@@ -20,6 +21,24 @@ use crate::skeleton::{Cursor, HEAD, kept};
 const MANY: usize = 32;
 /// Room for so many messages is taken at once: growing step by step would move the first of them twice.
 const ROOM: usize = 8;
+
+/// The names that an object had so far, by their hashes.
+#[derive(Default)]
+struct Passed {
+    hashes: [u64; MANY],
+    n: usize,
+}
+
+impl Passed {
+    /// Whether a name, which counts from now on, comes for the first time and is not one of too many.
+    fn is_new(&mut self, name: &str) -> bool {
+        let hash = text_hash(name);
+        let is_new = !self.hashes[..self.n].contains(&hash);
+        let room = self.hashes.get_mut(self.n).map(|it| *it = hash);
+        self.n += usize::from(room.is_some());
+        is_new && room.is_some()
+    }
+}
 
 /// What was found in a document.
 #[derive(Default)]
@@ -99,12 +118,10 @@ pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
         res.list(source)?;
     } else {
         res.head = Some(RequestHead::default());
-        let mut names: Vec<Box<str>> = Vec::new();
+        let mut passed = Passed::default();
         source.object(|source, name| {
             // The reader of documents says more of a member that comes twice, and of very many.
-            let is_new = names.len() < MANY && names.iter().all(|it| **it != *name);
-            names.push(name.into());
-            if is_new { res.member(source, name) } else { None }
+            if passed.is_new(name) { res.member(source, name) } else { None }
         })?;
     }
     let shapes = std::mem::take(&mut res.shapes);
@@ -411,7 +428,7 @@ impl Draft {
 
     fn call<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut id, mut kind, mut function) = (None, None, None);
-        let mut passed: Vec<Box<str>> = Vec::new();
+        let mut passed = Passed::default();
         source.object(|source, name| {
             match name {
                 "id" if id.is_none() => id = Some(source.text()?.into_owned()),
@@ -420,8 +437,7 @@ impl Draft {
                 "custom" | "extra_content" | "function" | "id" | "type" => return None,
                 _ => {
                     // Of one that comes twice the reader of documents knows what is lost.
-                    let is_new = passed.len() < MANY && passed.iter().all(|it| **it != *name);
-                    passed.push(name.into());
+                    let is_new = passed.is_new(name);
                     match source.kind().filter(|_| is_new)? {
                         Kind::Null => seen.names.null(name),
                         _ => seen.names.other(name),
