@@ -269,41 +269,40 @@ impl<'t> Tokens<'t> {
     /// The next token by its kind. Of a string only its end is looked for.
     #[inline]
     pub fn next_token(&mut self) -> Option<Token<'t>> {
-        self.next_token_like("")
-    }
-
-    /// As [`Tokens::next_token`], for a text that most likely goes on with this token: of a string that is the same one
-    /// not even the end is looked for.
-    #[inline]
-    pub fn next_token_like(&mut self, like: &str) -> Option<Token<'t>> {
-        let bytes = self.text.as_bytes();
-        self.at = skip_blanks(bytes, self.at);
-        let first = *bytes.get(self.at)?;
+        let first = self.peek_byte()?;
         if matches!(first, b'{' | b'}' | b'[' | b']' | b',' | b':') {
             self.at += 1;
             return Some(Token::Mark(first));
         }
-        self.value_or_name(first, like)
+        let source = self.take_value("");
+        Some(match first {
+            b'"' if self.take_mark(b':') => Token::Name(source),
+            b'"' => Token::Text(source),
+            _ => Token::Scalar(source),
+        })
     }
 
-    /// The token that begins here with `first`, not a mark.
+    /// The string, number or word that begins at the byte that was peeked at, which is not a mark. It may be this string:
+    /// then not even its end is looked for.
     #[inline]
-    fn value_or_name(&mut self, first: u8, like: &str) -> Option<Token<'t>> {
+    pub fn take_value(&mut self, like: &str) -> &'t str {
         let (bytes, start) = (self.text.as_bytes(), self.at);
-        if first != b'"' {
-            self.at = scalar_end(bytes, start);
-            return Some(Token::Scalar(&self.text[start..self.at]));
-        }
-        self.at = match begins_with_string(&bytes[start..], like.as_bytes()) {
-            true => start + like.len(),
-            false => string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1),
+        let rest = bytes.get(start..).unwrap_or_default();
+        self.at = match rest.first() {
+            Some(b'"') if begins_with_string(rest, like.as_bytes()) => start + like.len(),
+            Some(b'"') => string_end(bytes, start + 1).map_or(bytes.len(), |it| it + 1),
+            Some(_) => scalar_end(bytes, start),
+            None => start,
         };
-        let source = &self.text[start..self.at];
-        if self.peek_byte() != Some(b':') {
-            return Some(Token::Text(source));
-        }
-        self.at += 1;
-        Some(Token::Name(source))
+        &self.text[start..self.at]
+    }
+
+    /// Steps over this mark if it is the next token.
+    #[inline]
+    pub fn take_mark(&mut self, mark: u8) -> bool {
+        let is_next = self.peek_byte() == Some(mark);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     /// Steps over this object or list if the last token was its first mark; gives what is after that.

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
-use msg_json::{Token, Tokens};
+use msg_json::Tokens;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::rules;
@@ -186,26 +186,42 @@ impl<'t> Walk<'t> {
         loop {
             let depth = frames.len();
             let frame = frames.last_mut().expect("the one at the top stays");
+            let mut is_named = frame.is_list;
             let text = loop {
-                match tokens.next_token_like(like)? {
-                    Token::Name(source) => {
-                        frame.name = source.get(1..source.len() - 1).unwrap_or_default();
+                match tokens.peek_byte()? {
+                    b',' => {
+                        frame.index += 1;
+                        tokens.take_mark(b',');
                     }
-                    Token::Mark(b',') => frame.index += 1,
-                    Token::Mark(mark) => break Err(mark),
-                    Token::Text(text) | Token::Scalar(text) => break Ok(text),
+                    mark @ (b'{' | b'}' | b'[' | b']' | b':') => {
+                        tokens.take_mark(mark);
+                        if mark != b':' {
+                            break Err(mark);
+                        }
+                    }
+                    b'"' if !is_named => {
+                        let source = tokens.take_value("");
+                        if !tokens.take_mark(b':') {
+                            break Ok(source);
+                        }
+                        frame.name = source.get(1..source.len() - 1).unwrap_or_default();
+                        is_named = true;
+                    }
+                    _ => break Ok(tokens.take_value(like)),
                 }
             };
             let text = match text {
                 Ok(text) => text,
-                Err(b'}' | b']') if depth > 1 => {
-                    frames.pop();
+                Err(b'}' | b']') => {
+                    if depth > 1 {
+                        frames.pop();
+                    }
                     if let [top] = &mut frames[..] {
-                        top.index += 1;
+                        top.index += usize::from(depth > 1);
                     }
                     continue;
                 }
-                Err(open @ (b'{' | b'[')) => {
+                Err(open) => {
                     let is_list = open == b'[';
                     let (close, empty) = if is_list { (b']', "[]") } else { (b'}', "{}") };
                     let is_free = frame.is_free
@@ -215,15 +231,13 @@ impl<'t> Walk<'t> {
                     {
                         return Some(Leaf { name: frame.name, text, is_free, is_only: false });
                     }
-                    if tokens.peek_byte() != Some(close) {
+                    if !tokens.take_mark(close) {
                         let name = if is_list { frame.name } else { "" };
                         frames.push(Frame { name, index: 0, is_list, is_free });
                         continue;
                     }
-                    tokens.next_token();
                     empty
                 }
-                Err(_) => continue,
             };
             *was_at_top = depth == 1;
             let is_only = !frame.is_list && frame.index == 0 && tokens.peek_byte() == Some(b'}');
