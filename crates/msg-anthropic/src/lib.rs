@@ -12,9 +12,11 @@
 use msg_core::{CodeInfo, codes};
 
 pub use events::{EventWriter, write_events};
-pub use messages::{MessagesForm, MessagesRequest, MessagesResponse};
+pub use messages::{
+    CacheControl, LaterSystem, MessagesForm, MessagesRequest, MessagesResponse, SealedReasoning,
+    WriteOptions,
+};
 pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
-pub use options::{CacheControl, LaterSystem, SealedReasoning, WriteOptions};
 pub use stream::{ANTHROPIC, AnthropicAssembler, MessageBlocks};
 
 pub mod messages;
@@ -25,9 +27,6 @@ mod write;
 
 mod events;
 mod stream;
-
-mod options;
-mod shape;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -1,19 +1,29 @@
 //! The documents of the Messages API (AN-1): a bare list, a request with the messages, `system` first among them, and a
-//! response with one message; every other member raw and in its place.
+//! response with one message; every other member raw and in its place. Also how documents are written (the options of the
+//! page), and the objects in them: their known members in canonical order (AN-13), the variants in which real sources have
+//! them, the types of their members (MS-29), and what a reasoning part is as a block: thinking, signed or not, or sealed (AN-7).
+
+use std::borrow::Cow;
 
 use msg_codec::{
-    Assembled,
-    codec::{self, Body, Context, MessageBody, Purpose, RequestForm, RequestParts, text_of},
+    Assembled, Error, Layout,
+    codec::{
+        self, Body, Context, MessageBody, Parts, Purpose, RequestForm, RequestParts, Shape, Want,
+        Wants, text_of,
+    },
 };
 use msg_core::{
-    Code, Diagnostic, Error, Message, Origin, RawJson, Report, Role, Usage, request::RequestHead,
+    Code, Diagnostic, Message, Origin, RawJson, Reasoning, Report, Role, Usage,
+    request::RequestHead,
 };
-use msg_json::Reader;
+use msg_json::{Reader, to_text};
+use serde::Deserialize;
 
 use crate::read::{read_message, read_messages, read_system};
-use crate::shape::ANTHROPIC;
 use crate::write::{Writer, written};
-use crate::{EventOptions, ReadOptions, WriteOptions, events, head};
+use crate::{EventOptions, ReadOptions, events, head};
+
+pub use msg_codec::{LaterSystem, SealedReasoning};
 
 /// A document that holds Anthropic messages: an array, an object with `messages`, or one with `content` and
 /// `role`.
@@ -40,7 +50,7 @@ pub type Document = codec::Document<MessagesRequest>;
 ///
 /// # Errors
 /// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
-pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), crate::Error> {
+pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), Error> {
     Document::read(json, options)
 }
 
@@ -279,12 +289,19 @@ impl MessagesResponse {
 impl MessageBody for MessagesResponse {
     type Options = WriteOptions;
 
-    fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
+    fn read_body<'a>(
+        reader: &mut Reader<'a>,
+        cx: &mut Context<'a, '_>,
+    ) -> Result<Self, msg_core::Error> {
         let offset = reader.next_offset();
         let (body, content) = Body::read(reader, HELD, cx, |it, _| Ok(it.raw()?))?;
         let role = body.get("role").and_then(|it| text_of(it.text()));
         let Some((role, _)) = role else {
-            return Err(Error::Shape { message: None, expected: MessagesForm::EXPECTED, offset });
+            return Err(msg_core::Error::Shape {
+                message: None,
+                expected: MessagesForm::EXPECTED,
+                offset,
+            });
         };
         let mut messages = read_message(Role::from(&*role), content.unwrap_or("[]"), cx)?;
         body.note_model("model", &mut messages);
@@ -306,5 +323,312 @@ impl MessageBody for MessagesResponse {
     /// A response is one message.
     fn has_room(&self, messages: usize) -> bool {
         messages == 1
+    }
+}
+
+/// How to handle `cache_control` (AN-9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheControl {
+    /// It goes out, that of chat messages too.
+    #[default]
+    Carry,
+    /// It is left out.
+    Drop,
+}
+
+/// How messages are written.
+///
+/// ```
+/// use msg_anthropic::{LaterSystem, WriteOptions, messages};
+/// use msg_core::Message;
+///
+/// let chat = [Message::user("a"), Message::system("b")];
+/// let options = WriteOptions::new().with_later_system(LaterSystem::Hoist);
+/// let mut out = Vec::new();
+/// messages::write(&chat, &options, &mut out);
+/// assert_eq!(out, br#"{"system":"b","messages":[{"role":"user","content":"a"}]}"#);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteOptions {
+    /// Whether the shape that a source had comes back.
+    pub layout: Layout,
+    /// How to handle later system messages.
+    pub later_system: LaterSystem,
+    /// How to handle `cache_control`.
+    pub cache_control: CacheControl,
+    /// How to handle thinking.
+    pub thinking: SealedReasoning,
+    /// The `max_tokens` of a request whose source has none (AN-21).
+    pub max_tokens: Option<u64>,
+}
+
+impl WriteOptions {
+    /// The defaults: keep the layout, lose nothing that the format can say.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The canonical form of AN-13, all other options at their defaults.
+    #[must_use]
+    pub fn canonical() -> Self {
+        Self::new().with_layout(Layout::Canonical)
+    }
+
+    /// Whether the shape that a source had comes back.
+    #[must_use]
+    pub fn with_layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// How to handle later system messages.
+    #[must_use]
+    pub fn with_later_system(self, later_system: LaterSystem) -> Self {
+        Self { later_system, ..self }
+    }
+
+    /// How to handle `cache_control`.
+    #[must_use]
+    pub fn with_cache_control(self, cache_control: CacheControl) -> Self {
+        Self { cache_control, ..self }
+    }
+
+    /// How to handle thinking.
+    #[must_use]
+    pub fn with_thinking(self, thinking: SealedReasoning) -> Self {
+        Self { thinking, ..self }
+    }
+
+    /// The `max_tokens` of a request whose source has none.
+    #[must_use]
+    pub fn with_max_tokens(self, max_tokens: u64) -> Self {
+        Self { max_tokens: Some(max_tokens), ..self }
+    }
+
+    /// Sets an option by its name and the word for its value, as a document of options has them.
+    /// False for an unknown option.
+    ///
+    /// # Errors
+    /// [`Error::Option`] if the option does not take this word.
+    ///
+    /// ```
+    /// use msg_anthropic::WriteOptions;
+    ///
+    /// let mut options = WriteOptions::new();
+    /// assert!(options.set("layout", "canonical")?);
+    /// assert_eq!(options, WriteOptions::canonical());
+    /// assert!(!options.set("preview", "80")?);
+    /// assert!(options.set("thinking", "some").is_err());
+    /// # Ok::<(), msg_anthropic::Error>(())
+    /// ```
+    pub fn set(&mut self, name: &str, word: &str) -> Result<bool, Error> {
+        match name {
+            "layout" => self.layout = Error::option_word("layout", word, "keep or canonical")?,
+            "later_system" => {
+                self.later_system =
+                    Error::option_word("later_system", word, "user, keep or hoist")?;
+            }
+            "cache_control" => {
+                self.cache_control = Error::option_word("cache_control", word, "carry or drop")?;
+            }
+            "thinking" => self.thinking = Error::option_word("thinking", word, "keep or none")?,
+            "max_tokens" => {
+                let wrong = Error::Option { name: "max_tokens", expected: "a number" };
+                self.max_tokens = Some(word.parse().map_err(|_| wrong)?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+pub(crate) const ANTHROPIC: Origin = Origin::Anthropic;
+
+/// A content block: `type` comes first in all.
+pub(crate) mod block {
+    use super::Shape;
+
+    pub(crate) const TYPE: u8 = 1;
+    /// The first member after `type`: text, thinking, data, source, id.
+    pub(crate) const BODY: u8 = 2;
+    pub(crate) const SIGNATURE: u8 = 3;
+    pub(crate) const TITLE: u8 = 3;
+
+    pub(crate) const TEXT: Shape = Shape::new(&["type", "text"]);
+    pub(crate) const THINKING: Shape = Shape::new(&["type", "thinking", "signature"]);
+    pub(crate) const REDACTED: Shape = Shape::new(&["type", "data"]);
+    pub(crate) const IMAGE: Shape = Shape::new(&["type", "source"]);
+    pub(crate) const DOCUMENT: Shape = Shape::new(&["type", "source", "title"]);
+
+    /// The text was a bare string instead of a block.
+    pub(crate) const TYPE_BARE: u8 = 1;
+    /// `signature` was `""`, or null.
+    pub(crate) const SIGNATURE_EMPTY: u8 = 1;
+    pub(crate) const SIGNATURE_NULL: u8 = 2;
+}
+
+/// A `tool_use` block.
+pub(crate) mod call {
+    use super::Shape;
+
+    pub(crate) const ID: u8 = 2;
+    pub(crate) const NAME: u8 = 3;
+    pub(crate) const INPUT: u8 = 4;
+
+    pub(crate) const SHAPE: Shape = Shape::new(&["type", "id", "name", "input"]);
+}
+
+/// A `tool_result` block.
+pub(crate) mod result {
+    use super::Shape;
+
+    pub(crate) const CALL_ID: u8 = 2;
+    pub(crate) const CONTENT: u8 = 3;
+    pub(crate) const IS_ERROR: u8 = 4;
+
+    pub(crate) const SHAPE: Shape = Shape::new(&["type", "tool_use_id", "content", "is_error"]);
+
+    /// `content` was an array of one plain text, or of nothing.
+    pub(crate) const CONTENT_ARRAY: u8 = 1;
+    /// `content` was null.
+    pub(crate) const CONTENT_NULL: u8 = 2;
+}
+
+/// The `source` of an image or a document.
+pub(crate) mod source {
+    use super::Shape;
+
+    pub(crate) const TYPE: u8 = 1;
+    pub(crate) const MEDIA_TYPE: u8 = 2;
+    pub(crate) const DATA: u8 = 3;
+
+    pub(crate) const INLINE: Shape = Shape::new(&["type", "media_type", "data"]);
+    pub(crate) const URL: Shape = Shape::new(&["type", "url"]);
+    pub(crate) const FILE: Shape = Shape::new(&["type", "file_id"]);
+
+    /// `type` was `base64` for data that would be written as `text`, or not at all.
+    pub(crate) const TYPE_BASE64: u8 = 1;
+    /// `type` was `url` though the URL holds the data.
+    pub(crate) const TYPE_URL: u8 = 2;
+}
+
+// What messages and blocks want each of their members to be (MS-29), as tables: what is meant where a value is of
+// another kind.
+
+/// A message.
+pub(crate) const MESSAGE: Want = Want::Object(&MESSAGE_MEMBERS);
+/// The `content` of a message or a response, and `system`.
+pub(crate) const CONTENT: Want = Want::Content(&BLOCKS);
+
+static MESSAGE_MEMBERS: Wants = Wants::new(&[("content", CONTENT)], &[]);
+
+static BLOCKS: Parts = Parts {
+    of: |source| Parts::by_type(source, block),
+    text,
+    may_be_bare: true,
+    may_be_text: true,
+    may_be_null: true,
+    may_be_value: false,
+};
+
+/// Results do not nest.
+static RESULT_BLOCKS: Parts = Parts {
+    of: |source| Parts::by_type(source, |kind| block(kind).filter(|_| kind != "tool_result")),
+    text,
+    may_be_bare: true,
+    may_be_text: true,
+    may_be_null: true,
+    may_be_value: true,
+};
+
+fn text(text: &str) -> String {
+    to_text(|it| {
+        it.object(|it| {
+            it.key("type").str("text");
+            it.key("text").str(text);
+        });
+    })
+}
+
+fn block(kind: &str) -> Option<&'static Wants> {
+    static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
+    static THINKING: Wants =
+        Wants::new(&[("thinking", Want::Text), ("signature", Want::Opaque)], &[&["thinking"]]);
+    static REDACTED: Wants = Wants::new(&[("data", Want::Opaque)], &[&["data"]]);
+    static IMAGE: Wants = Wants::new(&[("source", Want::Typed(source))], &[&["source"]]);
+    static DOCUMENT: Wants = Wants::new(
+        &[("source", Want::Typed(source)), ("title", Want::Text), ("context", Want::Text)],
+        &[&["source"]],
+    );
+    static TOOL_USE: Wants = Wants::new(&[("id", Want::Text), ("name", Want::Text)], &[]);
+    static TOOL_RESULT: Wants = Wants::new(
+        &[
+            ("tool_use_id", Want::Text),
+            ("content", Want::Content(&RESULT_BLOCKS)),
+            ("is_error", Want::Flag),
+        ],
+        &[],
+    );
+    Some(match kind {
+        "text" => &TEXT,
+        "thinking" => &THINKING,
+        "redacted_thinking" => &REDACTED,
+        "image" => &IMAGE,
+        "document" => &DOCUMENT,
+        "tool_use" => &TOOL_USE,
+        "tool_result" => &TOOL_RESULT,
+        _ => return None,
+    })
+}
+
+fn source(kind: &str) -> Option<&'static Wants> {
+    static INLINE: Wants =
+        Wants::new(&[("media_type", Want::Opaque), ("data", Want::Opaque)], &[&["data"]]);
+    static URL: Wants = Wants::new(&[("url", Want::Opaque)], &[&["url"]]);
+    static FILE: Wants = Wants::new(&[("file_id", Want::Opaque)], &[&["file_id"]]);
+    Some(match kind {
+        "base64" | "text" => &INLINE,
+        "url" => &URL,
+        "file" => &FILE,
+        _ => return None,
+    })
+}
+
+/// A reasoning part as a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Thought<'m> {
+    /// `thinking`: a text that may be seen, and what proves it.
+    Open { text: Cow<'m, str>, signature: Option<&'m str> },
+    /// `redacted_thinking`: the sealed payload.
+    Sealed(&'m str),
+}
+
+impl<'m> Thought<'m> {
+    /// The block of a part. A signature that is empty is none.
+    pub(crate) fn of(it: &'m Reasoning) -> Self {
+        let signature = it.signature.as_deref().filter(|it| !it.is_empty());
+        match (signature, it.redacted.as_deref()) {
+            (None, Some(data)) => Self::Sealed(data),
+            (signature, _) => Self::Open { text: it.display_text(), signature },
+        }
+    }
+
+    /// Whether the provider takes it back.
+    pub(crate) fn is_signed(&self) -> bool {
+        !matches!(self, Self::Open { signature: None, .. })
+    }
+
+    /// The members of the part that the block has no place for.
+    pub(crate) fn lost(&self, it: &Reasoning) -> impl Iterator<Item = &'static str> {
+        let is_sealed = matches!(self, Self::Sealed(_));
+        let found = [
+            ("text", is_sealed && it.text.is_some()),
+            ("summary", it.summary.as_ref().is_some_and(|it| !it.is_empty())),
+            ("redacted", !is_sealed && it.redacted.is_some()),
+            ("encrypted", it.encrypted.is_some()),
+        ];
+        found.into_iter().filter(|it| it.1).map(|it| it.0)
     }
 }

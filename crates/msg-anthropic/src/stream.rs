@@ -93,7 +93,7 @@ const KNOWN: [&str; 9] =
 const REDACTED: &str = "redacted_thinking";
 
 impl BlockWire for MessageBlocks {
-    const ORIGIN: Origin = crate::shape::ANTHROPIC;
+    const ORIGIN: Origin = crate::messages::ANTHROPIC;
     const REUSED: Option<&'static str> = None;
     const STOP_IS_FINAL: bool = false;
 
@@ -398,10 +398,11 @@ fn part(block: Block) -> Option<Part> {
                 return None;
             }
             let json = members.into_json();
-            let other = Other::new(crate::shape::ANTHROPIC, RawJson::written(|it| it.raw(&json)));
+            let other =
+                Other::new(crate::messages::ANTHROPIC, RawJson::written(|it| it.raw(&json)));
             Part::Other(Other { place: Some(Place::Content), ..other })
         }
     };
-    block.unknown.into_extra(&crate::shape::ANTHROPIC, part.extra_mut());
+    block.unknown.into_extra(&crate::messages::ANTHROPIC, part.extra_mut());
     (part.as_text() != Some("") || !part.extra().is_empty()).then_some(part)
 }

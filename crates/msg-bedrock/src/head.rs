@@ -15,7 +15,7 @@ use msg_core::{
 };
 use msg_json::Writer;
 
-use crate::shape::CACHE_POINT;
+use crate::converse::CACHE_POINT;
 use crate::write::{cached, of_cache_control};
 
 /// What documents of this format are called in a report.

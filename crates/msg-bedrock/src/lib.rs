@@ -10,10 +10,11 @@
 
 use msg_core::{CodeInfo, codes};
 
-pub use converse::{ConverseRequest, ConverseResponse};
+pub use converse::{
+    Cache, ConverseRequest, ConverseResponse, LaterSystem, SealedReasoning, Unsigned, WriteOptions,
+    media_format, media_types,
+};
 pub use msg_codec::{Error, Layout, ReadOptions};
-pub use options::{Cache, LaterSystem, SealedReasoning, Unsigned, WriteOptions};
-pub use shape::{media_format, media_types};
 pub use stream::{
     BEDROCK, Converse, ConverseAssembler, ConverseEvents, write_events, write_frames,
 };
@@ -21,9 +22,7 @@ pub use stream::{
 pub mod converse;
 
 mod head;
-mod options;
 mod read;
-mod shape;
 mod stream;
 mod write;
 

@@ -11,10 +11,11 @@
 
 use msg_core::{CodeInfo, codes};
 
-pub use contents::{Generate, GenerateRequest, GenerateResponse};
+pub use contents::{
+    Flavor, Generate, GenerateRequest, GenerateResponse, Ids, LaterSystem, Thoughts, WriteOptions,
+};
 pub use events::{GeminiChunkWriter, write_chunks};
 pub use msg_codec::{Error, Layout, ReadOptions};
-pub use options::{Flavor, Ids, LaterSystem, Thoughts, WriteOptions};
 pub use stream::{GEMINI, GeminiAssembler};
 
 pub mod contents;
@@ -28,7 +29,6 @@ mod write;
 mod events;
 mod stream;
 
-mod options;
 mod shape;
 
 /// The examples of the README run as tests.

@@ -99,8 +99,8 @@ const NAMED: &[(&str, &str)] = &[("profile", "Profile"), ("preset", "Preset")];
 
 /// Enums that are read by their names, and where they are.
 const ENUMS: &[&str] = &[
-    "crates/msg-anthropic/src/options.rs",
-    "crates/msg-bedrock/src/options.rs",
+    "crates/msg-anthropic/src/messages.rs",
+    "crates/msg-bedrock/src/converse.rs",
     "crates/msg-cache/src/prompt.rs",
     "crates/msg-chainast/src/options.rs",
     "crates/msg-codec/src/options.rs",
@@ -111,7 +111,7 @@ const ENUMS: &[&str] = &[
     "crates/msg-document/src/text_calls/mod.rs",
     "crates/msg-forms/src/agent/mod.rs",
     "crates/msg-forms/src/lower/mod.rs",
-    "crates/msg-gemini/src/options.rs",
+    "crates/msg-gemini/src/contents.rs",
     "crates/msg-openai/src/options.rs",
     "crates/msg-xml/src/options.rs",
 ];

@@ -101,9 +101,9 @@ pub(super) const GROUPS: &[Group] = &[
             // Those that `convert` takes one by one.
             (CONVERT, ""),
             ("crates/msg-openai/src/options.rs", "WriteOptions"),
-            ("crates/msg-anthropic/src/options.rs", "WriteOptions"),
-            ("crates/msg-bedrock/src/options.rs", "WriteOptions"),
-            ("crates/msg-gemini/src/options.rs", "WriteOptions"),
+            ("crates/msg-anthropic/src/messages.rs", "WriteOptions"),
+            ("crates/msg-bedrock/src/converse.rs", "WriteOptions"),
+            ("crates/msg-gemini/src/contents.rs", "WriteOptions"),
             ("crates/msg-forms/src/lower/mod.rs", "LowerOptions"),
         ],
         command: "convert",

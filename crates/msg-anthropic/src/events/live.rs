@@ -9,10 +9,10 @@ use msg_core::{
     ToolCall,
 };
 
-use super::message::is_block;
+use super::is_block;
 use crate::events;
 use crate::events::{Block, BlockEnd, Kind, ThoughtText};
-use crate::shape::{ANTHROPIC, Thought};
+use crate::messages::{ANTHROPIC, Thought};
 
 /// Writes the events of any stream as an Anthropic stream, as they arrive.
 ///

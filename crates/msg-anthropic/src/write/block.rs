@@ -6,7 +6,7 @@ use msg_core::{Extra, File, Image, Origin, Part, Reasoning, Text, ToolCall, Tool
 
 use super::Writer;
 use crate::SealedReasoning;
-use crate::shape::{ANTHROPIC, Thought, block, call, result, source};
+use crate::messages::{ANTHROPIC, Thought, block, call, result, source};
 use crate::write::SOURCE;
 
 impl Writer<'_> {

@@ -15,8 +15,8 @@ use msg_codec::codec::{
 };
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
+use crate::messages::ANTHROPIC;
 use crate::read::{content_says, says, system_says};
-use crate::shape::ANTHROPIC;
 use crate::{CacheControl, LaterSystem, WriteOptions};
 
 /// Writes messages, one call for each list.

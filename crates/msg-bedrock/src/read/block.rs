@@ -11,7 +11,7 @@ use msg_core::{Extra, Origin, Other, Part, RawJson, Reasoning, Text, ToolCall, T
 use msg_json::Reader;
 
 use super::super::read;
-use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, Medium, UNION, mend};
+use crate::converse::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, Medium, UNION, mend};
 use crate::write::canonical_block;
 
 /// Where a list of blocks is: results do not nest.

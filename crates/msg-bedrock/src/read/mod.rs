@@ -20,7 +20,7 @@ use msg_core::{Audio, Error, Extra, Message, Part, RawJson, Role};
 use msg_json::{Kind, Reader};
 
 use self::block::note_odd;
-use crate::shape::{BEDROCK, Medium};
+use crate::converse::{BEDROCK, Medium};
 
 pub(crate) use self::block::{Depth, block_of, blocks, redacted};
 

@@ -11,8 +11,8 @@ use msg_codec::{Json, ProviderError, Sink, StreamFamily};
 use msg_core::{Extra, FinishReason, Origin, Other, Part, RawJson, Reasoning, Text};
 use msg_json::to_text;
 
+use crate::converse::{BEDROCK as ORIGIN, CITATIONS};
 use crate::read::{Depth, block_of, redacted};
-use crate::shape::{BEDROCK as ORIGIN, CITATIONS};
 
 /// A delta of a kind that no block has.
 const UNKNOWN_DELTA: Note = Note::warning("stream::unknown-delta");

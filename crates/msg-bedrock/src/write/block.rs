@@ -7,9 +7,9 @@ use msg_core::{Extra, File, Origin, Part, Reasoning, Report, Severity, ToolCall,
 use msg_json::Writer as Json;
 
 use super::Writer;
+use crate::converse::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, Medium};
 use crate::read::{Depth, block_of, members};
-use crate::shape::{BEDROCK, CACHE_POINT, CITATIONS, GUARD, Medium};
-use crate::{Cache, SealedReasoning, Unsigned, WriteOptions, shape};
+use crate::{Cache, SealedReasoning, Unsigned, WriteOptions, converse};
 
 /// The content of a result that holds nothing: the service refuses a list without a block (BR-7).
 const NO_OUTPUT: &str = r#"[{"text":"(no content)"}]"#;
@@ -322,8 +322,8 @@ fn found(it: &Part) -> Option<Found<'_>> {
             Medium::Audio.media_type(format).map(|_| (Medium::Audio, format))?
         }
         (_, Some(url), _) if !url.starts_with("s3://") => return None,
-        (_, Some(url), None) => shape::of_url(url)?,
-        (_, _, media_type) => shape::of_type(media_type?)?,
+        (_, Some(url), None) => converse::of_url(url)?,
+        (_, _, media_type) => converse::of_type(media_type?)?,
     };
     let has_place = kind == Medium::Image || !matches!(it, Part::Image(_));
     let format = format.to_owned();

@@ -14,7 +14,7 @@ use msg_codec::codec::{
 };
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
-use crate::shape::{BEDROCK, CACHE_POINT};
+use crate::converse::{BEDROCK, CACHE_POINT};
 use crate::{Cache, LaterSystem, WriteOptions};
 
 pub(crate) use self::block::canonical_block;
@@ -98,7 +98,7 @@ impl Writer<'_> {
         if self.purpose == Purpose::Return {
             return self.fits(at, it);
         }
-        let is_guarded = it.extra().get(&BEDROCK, crate::shape::GUARD).is_some();
+        let is_guarded = it.extra().get(&BEDROCK, crate::converse::GUARD).is_some();
         let has_place = text_of_part(it).is_some() || is_guarded || block::is_cache_point(it);
         if !has_place {
             self.objects.losses.part(at, it.kind());

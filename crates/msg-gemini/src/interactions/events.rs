@@ -13,8 +13,7 @@ use msg_codec::{Assembled, EventOptions, Json};
 use msg_core::{Extra, FinishReason, Message, Origin, Report, Role, Usage};
 use msg_json::Writer;
 
-use super::shape::INTERACTIONS;
-use super::write::written;
+use super::write::{INTERACTIONS, written};
 use crate::WriteOptions;
 
 /// Writes what an assembler read as the stream that the API would send, and says what that cannot hold. Reading it

@@ -7,14 +7,12 @@ use msg_codec::codec::Context;
 use msg_codec::stream::{
     AssemblerStep, BySlot, Calls, Channel, Ending, Finish, Head, Merged, Note, Parts, TextKind,
 };
-use msg_codec::{AssembledChoice, Sink, StreamState};
-use msg_codec::{Json, Str};
+use msg_codec::{AssembledChoice, Json, Sink, Str, StreamState};
 use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
 use msg_json::{Reader, to_text};
 
-use super::UNKNOWN_DELTA;
 use super::chunk::{CallView, ContentView, Member, PartView};
-use super::partial::Partial;
+use super::{Partial, UNKNOWN_DELTA};
 use crate::read::read_part;
 use crate::shape::{CONTENT, GEMINI};
 

@@ -23,7 +23,7 @@ use msg_codec::{
 use msg_core::{Origin, Other, Part, Place, RawJson, Reasoning, Text, ToolCall, ToolResult};
 use msg_json::{JsonError, Kind, Reader};
 
-use crate::interactions::shape::{
+use crate::interactions::write::{
     INTERACTIONS, STEP, TYPE, call, media, mend, result, text, thought,
 };
 

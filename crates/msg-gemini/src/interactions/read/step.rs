@@ -11,7 +11,7 @@ use msg_core::{Error, Extra, Message, Part, Place, Role};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::{is_content, read_content, read_input, read_item};
-use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, held};
+use crate::interactions::write::{INTERACTIONS, STEP, TYPE, held};
 
 /// What an element of a list may be.
 const EXPECTED: &str = "a step, which is an object with a type, or a turn, which has a role";

@@ -11,7 +11,7 @@ use msg_json::{Reader, to_text};
 
 use super::InteractionAssembler;
 use crate::interactions::read::read_content;
-use crate::interactions::shape::{INTERACTIONS, STEP, media};
+use crate::interactions::write::{INTERACTIONS, STEP, media};
 
 /// A step that holds contents, as long as it has none.
 const OUTPUT: &str = "model_output";

@@ -15,7 +15,7 @@ use msg_json::to_text;
 
 use super::Writer;
 use crate::interactions::read::{is_item, silent_steps};
-use crate::interactions::shape::{INTERACTIONS, STEP, TYPE, held, media};
+use crate::interactions::write::{INTERACTIONS, STEP, TYPE, held, media};
 
 /// An element that goes out.
 pub(super) enum Entry<'m> {
