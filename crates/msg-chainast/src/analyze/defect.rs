@@ -7,9 +7,8 @@ use std::{borrow::Cow, sync::LazyLock};
 use msg_core::{Code, Diagnostic, Message, Part, Severity, ToolCall, ToolResult, with_article};
 use msg_json::{Edits, RelaxedEdit};
 
-use crate::arguments::mended_code;
 use crate::constants::TOOL_CALL_ID_PATTERN;
-use crate::ids::IdPattern;
+use crate::ids::{IdPattern, mended_code};
 use crate::options::{BadArguments, ChainCheckOptions, ChainRepairOptions, RequestThinking};
 use crate::profile::{Acceptance, LaterResults, Profile};
 

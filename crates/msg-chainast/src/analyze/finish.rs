@@ -7,7 +7,10 @@ use msg_core::{Message, Part, ToolCall};
 use super::{
     Analyzer, Call, Defect, Naming, Plan, Slot, Unit, UnitKind, defect::What, link::MOVED,
 };
-use crate::{constants::SUMMARIZATION_TOOL_NAME, idx::Idx, options::Orphans, pairing};
+use crate::constants::SUMMARIZATION_TOOL_NAME;
+use crate::idx::Idx;
+use crate::options::Orphans;
+use crate::pairing;
 
 impl Analyzer<'_, '_> {
     /// Decides what the end of the chain decides.

@@ -10,14 +10,12 @@ use super::{
     defect::What,
     plan::{Call, Entry, Plan, Slot, Unit, UnitKind},
 };
-use crate::{
-    arguments::{mended, sanitized},
-    constants::{FALLBACK_REQUEST_ARGS, SUMMARIZATION_TOOL_NAME},
-    idx::Idx,
-    options::BadArguments,
-    pairing,
-    profile::LaterResults,
-};
+use crate::constants::{FALLBACK_REQUEST_ARGS, SUMMARIZATION_TOOL_NAME};
+use crate::ids::{mended, sanitized};
+use crate::idx::Idx;
+use crate::options::BadArguments;
+use crate::pairing;
+use crate::profile::LaterResults;
 
 /// The edit of a result that is not next to its call.
 pub(super) const MOVED: &str = "moved after its call";

@@ -14,15 +14,14 @@ mod plan;
 
 use msg_core::{Message, Part, Role};
 
-use crate::{
-    idx::Idx,
-    options::{First, Orphans, UnknownRole},
-    pairing,
-};
+use crate::options::{First, Orphans, UnknownRole};
+use crate::pairing;
 use defect::What;
 use link::OpenPair;
 pub(crate) use link::names_no_kind;
 use plan::{Entry, Index};
+
+use crate::idx::Idx;
 
 pub(crate) use crate::analyze::defect::{Chain, Enforced, Rules, Scope};
 pub(crate) use defect::{Defect, diagnostics};

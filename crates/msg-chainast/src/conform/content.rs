@@ -9,13 +9,13 @@ use msg_json::TextState;
 
 use super::reasoning::put_fallback;
 use super::{Conform, error, is_empty, is_empty_text, mended_if};
-use crate::arguments::{mended, sanitized};
 use crate::constants::{BRIDGE_CONTENT, EMPTY_CONTENT, FALLBACK_REQUEST_ARGS, FIRST_USER_CONTENT};
+use crate::ids::{mended, sanitized};
 use crate::options::BadArguments;
 use crate::pairing::may_come_first;
 use crate::profile::{Acceptance, ArgumentsRule, ReasoningRequired, SystemPlace, UserMessage};
-use crate::reasoning::{has_reasoning, has_tool_calls};
 use crate::repair::{Dropped, Item, Split, is_answered, pairs, put_after, without_members};
+use crate::tree::{has_reasoning, has_tool_calls};
 
 /// The member by which a client asks that what comes before it be cached.
 pub(crate) const CACHE_MARKER: &str = "cache_control";

@@ -26,8 +26,6 @@ use crate::{
     tree::ChainAst,
 };
 
-pub(crate) use reasoning::remove_twins;
-
 impl ChainAst {
     /// Makes a valid chain one that this provider accepts without a warning, and says what was changed, in the
     /// order of the chain (CA-72). Linear.

@@ -1,19 +1,15 @@
 //! Steps 7 and 8: reasoning that is not accepted, reasoning that is required, and signed reasoning of another provider
 //! (PM-16, PM-52, PM-90).
 
-use msg_core::{Message, Origin, Part, Provenance, RawJson, Reasoning, Role};
+use msg_core::{Message, Origin, Part, Provenance, Reasoning, Role};
 
 use super::{Conform, error, is_empty_text, members::has_item_id, mended_if, warning};
-use crate::{
-    options::RequestThinking,
-    profile::{Acceptance, Profile, ReasoningBound, ReasoningKept, ReasoningRequired, undated},
-    reasoning::{has_reasoning, has_tool_calls},
-    repair::Item,
+use crate::options::RequestThinking;
+use crate::profile::{
+    Acceptance, Profile, ReasoningBound, ReasoningKept, ReasoningRequired, undated,
 };
-
-/// Members in which a message can have reasoning beside its reasoning part. One that stayed when the part
-/// goes would be read as reasoning when the message is read again.
-const TWINS: [&str; 2] = ["reasoning", "reasoning_content"];
+use crate::repair::Item;
+use crate::tree::{has_reasoning, has_tool_calls, remove_twins, twins};
 
 impl Conform<'_, '_> {
     pub(super) fn reasoning_kept(&mut self) {
@@ -252,21 +248,6 @@ pub(super) fn put_fallback(profile: &Profile, item: &mut Item<'_>) {
         }
         _ => {}
     }
-}
-
-/// Removes the members that repeat the reasoning of a message; says whether there were any.
-pub(crate) fn remove_twins(message: &mut Message) -> bool {
-    let names: Vec<&str> = twins(message).collect();
-    names.iter().for_each(|it| drop(message.extra.remove(&Origin::OpenAi, it)));
-    !names.is_empty()
-}
-
-/// The members of a message that would be read as its reasoning if it had no reasoning part: texts.
-fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '_ {
-    let is_text = |it: &RawJson| it.text().starts_with('"') && it.text() != "\"\"";
-    TWINS
-        .into_iter()
-        .filter(move |name| message.extra.get(&Origin::OpenAi, name).is_some_and(is_text))
 }
 
 /// Whether a thought was among the content parts of a chat message: only there it has a layout of that

@@ -7,11 +7,12 @@ use msg_core::{CallKind, Code, Content, Diagnostic, Message, Part, Role, ToolRes
 
 use super::{ChainChange, PairId};
 use crate::analyze::{Chain, Reading, RolePart, read_role};
-use crate::arguments::sanitized;
 use crate::check::check_chain;
 use crate::edit::{CallPlace, ResultPlace, SectionId, Target, result_at};
-use crate::reasoning::remove_reasoning;
-use crate::tree::{BodyPair, BodyPairKind, ChainAst, ChainSection, Header, Sizes};
+use crate::ids::sanitized;
+use crate::tree::{
+    BodyPair, BodyPairKind, ChainAst, ChainSection, Header, Sizes, remove_reasoning,
+};
 use crate::{ChainCheckOptions, Error, ParseError};
 
 /// What replaces everything before the last pair: it opens the section of that pair.

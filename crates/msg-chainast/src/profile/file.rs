@@ -10,7 +10,7 @@ use toml::{
 };
 
 use super::Profile;
-use super::rules::FieldError;
+use super::fields::FieldError;
 use crate::Error;
 use crate::profile::Row;
 

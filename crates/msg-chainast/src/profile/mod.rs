@@ -12,7 +12,6 @@
 mod fields;
 #[cfg(feature = "toml")]
 mod file;
-mod rules;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,11 +23,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::profile::fields::FIELDS;
-use crate::profile::rules::FieldError;
+use fields::FieldError;
 
-pub use fields::Profile;
-pub use rules::{
-    Acceptance, ArgumentsRule, CharClass, LaterResults, ReasoningBound, ReasoningKept,
+pub use fields::{
+    Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ReasoningBound, ReasoningKept,
     ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
 

@@ -6,14 +6,12 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{CallKind, Message, Part, Role, ToolCall, ToolResult};
 
 use super::items::{Item, Place};
+use crate::analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, names_no_kind, read_role};
+use crate::constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME};
+use crate::ids::{mended, sanitized};
+use crate::idx::Idx;
+use crate::pairing::fresh_like;
 use crate::repair::Repairer;
-use crate::{
-    analyze::{Naming, Reading, RolePart, Rules, Slot, Unit, names_no_kind, read_role},
-    arguments::{mended, sanitized},
-    constants::{FALLBACK_REQUEST_ARGS, FALLBACK_TOOL_NAME},
-    idx::Idx,
-    pairing::fresh_like,
-};
 
 // Writing a body pair: calls, results in their places, placeholders (CA-31, CA-35, CA-36).
 

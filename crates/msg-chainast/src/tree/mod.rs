@@ -1,7 +1,8 @@
-//! The tree: sections of a header and body pairs, each level with its size (CA-1, CA-20 to CA-22).
+//! The tree: sections of a header and body pairs, each level with its size (CA-1, CA-20 to CA-22); and which messages have
+//! reasoning and signatures, and where the current turn begins (CA-57, CA-58).
 //!
 //! Messages are moved in and out and never copied; fields are private, so that sizes and the index by id are always
-//! right.
+//! right. Nothing judges a signature; it is text that a provider checks.
 //!
 //! ```text
 //! system, user        header ┐
@@ -11,22 +12,25 @@
 //! user                header of section 1
 //! ```
 
-mod pair;
-mod view;
+use std::{
+    borrow::Borrow,
+    collections::HashSet,
+    ops::{AddAssign, SubAssign},
+};
 
-use std::collections::HashSet;
-use std::ops::{AddAssign, SubAssign};
-
-use msg_core::{IdSource, Message, Part, ToolResult};
+use msg_core::{IdSource, Message, Origin, Part, RawJson, Role, ToolResult};
 
 use crate::edit::EditIndex;
 use crate::ids::{FreshId, FreshIds, IdChange, IdMap, IdPattern, KeptIds};
 
 pub use pair::{BodyPair, BodyPairKind, CallRef, ToolCallsInfo};
-pub use view::{Messages, TreeView};
+pub use view::{CutPoint, Messages, TreeView};
 
 pub(crate) use pair::Links;
 pub(crate) use view::is_plainly_valid;
+
+mod pair;
+mod view;
 
 /// A chain of messages as a tree (CA-1).
 ///
@@ -429,4 +433,125 @@ fn rename(pair: &mut BodyPair, new: Vec<FreshId>, message: usize, map: &mut IdMa
             map.push(IdChange { message, part, old, new, numbered });
         }
     }
+}
+
+/// Whether some tool call has a signature (CA-57). Reasoning parts do not count: this is what Gemini
+/// checks, and what decides whether a summary of these messages needs a fake signature.
+///
+/// ```
+/// use msg_chainast::{Message, Part, ToolCall, reasoning::contains_tool_call_reasoning};
+///
+/// let mut call = ToolCall::new("a", "f", "{}");
+/// call.signature = Some("opaque".to_owned());
+/// let message = Message::assistant("").with_part(Part::ToolCall(call));
+/// assert!(contains_tool_call_reasoning(&[message]));
+/// ```
+#[doc(alias = "ContainsReasoning")]
+#[doc(alias = "ContainsToolCallReasoning")]
+pub fn contains_tool_call_reasoning<M: Borrow<Message>>(messages: &[M]) -> bool {
+    messages.iter().any(|it| has_signed_call(it.borrow()))
+}
+
+/// The reasoning of the first assistant message that has some, as a message of its own (CA-57).
+///
+/// ```
+/// use msg_chainast::{Message, Part, reasoning::extract_reasoning_message};
+/// use msg_core::Reasoning;
+///
+/// let thought = Part::Reasoning(Reasoning::new("Hm."));
+/// let message = Message::assistant("Yes.").with_part(thought.clone());
+/// assert_eq!(extract_reasoning_message(&[message]).map(|it| it.parts), Some(vec![thought]));
+/// ```
+pub fn extract_reasoning_message<M: Borrow<Message>>(messages: &[M]) -> Option<Message> {
+    let mut assistants =
+        messages.iter().map(Borrow::borrow).filter(|it| it.role == Role::Assistant);
+    let first = assistants.find(|it| has_reasoning(it))?;
+    let mut message = Message::new(Role::Assistant);
+    let reasoning = first.parts.iter().filter(|it| it.as_reasoning().is_some());
+    message.parts.extend(reasoning.cloned());
+    Some(message)
+}
+
+/// Takes the reasoning out of a message: reasoning parts, also those in results, signatures of calls, and
+/// the members that repeat its text and would be read as reasoning where no part is left. Whether there
+/// was any. O(parts).
+///
+/// ```
+/// use msg_chainast::{Message, Part, reasoning::remove_reasoning};
+/// use msg_core::Reasoning;
+///
+/// let mut message = Message::assistant("Yes.").with_part(Part::Reasoning(Reasoning::new("Hm.")));
+/// assert!(remove_reasoning(&mut message));
+/// assert_eq!(message, Message::assistant("Yes."));
+/// ```
+pub fn remove_reasoning(message: &mut Message) -> bool {
+    let n_parts = message.parts.len();
+    message.parts.retain(|it| it.as_reasoning().is_none());
+    let mut removed = message.parts.len() < n_parts;
+    removed |= remove_twins(message);
+    for part in &mut message.parts {
+        match part {
+            Part::ToolCall(it) => removed |= it.signature.take().is_some(),
+            Part::ToolResult(it) => {
+                let parts = it.content.parts_mut();
+                let n_parts = parts.len();
+                parts.retain(|it| it.as_reasoning().is_none());
+                removed |= parts.len() < n_parts;
+            }
+            _ => {}
+        }
+    }
+    removed
+}
+
+/// Whether a message calls a tool (CA-58).
+#[doc(alias = "HasToolCalls")]
+pub fn has_tool_calls(message: &Message) -> bool {
+    message.tool_calls().next().is_some()
+}
+
+/// Where the current turn begins: the index of the last user message with text, or 0 if there is none
+/// (CA-58).
+pub fn current_turn_start<'m>(messages: impl IntoIterator<Item = &'m Message>) -> usize {
+    let users = messages.into_iter().enumerate().filter(|it| begins_turn(it.1));
+    users.last().map_or(0, |it| it.0)
+}
+
+/// Whether a message is a user message with text.
+pub(crate) fn begins_turn(message: &Message) -> bool {
+    let has_text = |it: &Part| matches!(it, Part::Text(it) if !it.text.is_empty());
+    message.role == Role::User && message.parts.iter().any(has_text)
+}
+
+/// Whether a message has a reasoning part that says or seals something.
+pub(crate) fn has_reasoning(message: &Message) -> bool {
+    message.parts.iter().any(|it| matches!(it, Part::Reasoning(_)) && it.reasoning_size() > 0)
+}
+
+/// Whether a provider may check what the message says about its reasoning.
+pub(crate) fn is_signed(message: &Message) -> bool {
+    has_signed_call(message) || message.reasoning().any(msg_core::Reasoning::is_signed)
+}
+
+fn has_signed_call(message: &Message) -> bool {
+    message.tool_calls().any(|it| it.signature.as_ref().is_some_and(|it| !it.is_empty()))
+}
+
+/// Members in which a message can have reasoning beside its reasoning part. One that stayed when the part
+/// goes would be read as reasoning when the message is read again.
+const TWINS: [&str; 2] = ["reasoning", "reasoning_content"];
+
+/// Removes the members that repeat the reasoning of a message; says whether there were any.
+pub(crate) fn remove_twins(message: &mut Message) -> bool {
+    let names: Vec<&str> = twins(message).collect();
+    names.iter().for_each(|it| drop(message.extra.remove(&Origin::OpenAi, it)));
+    !names.is_empty()
+}
+
+/// The members of a message that would be read as its reasoning if it had no reasoning part: texts.
+pub(crate) fn twins(message: &Message) -> impl Iterator<Item = &'static str> + '_ {
+    let is_text = |it: &RawJson| it.text().starts_with('"') && it.text() != "\"\"";
+    TWINS
+        .into_iter()
+        .filter(move |name| message.extra.get(&Origin::OpenAi, name).is_some_and(is_text))
 }

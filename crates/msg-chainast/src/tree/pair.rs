@@ -110,7 +110,7 @@ impl BodyPair {
     }
 
     /// The pair with the parts of this message before those of its assistant message, such as the reasoning of
-    /// what was summarised ([`extract_reasoning_message`](crate::reasoning::extract_reasoning_message)).
+    /// what was summarised ([`extract_reasoning_message`](crate::tree::extract_reasoning_message)).
     /// O(parts).
     ///
     /// ```

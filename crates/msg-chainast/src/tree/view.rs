@@ -1,5 +1,8 @@
-//! Reading a tree: its messages in the order of the chain (CA-40), and its outline without texts, the JSON of `msg ast`.
-//! Also the quick test whether a list is a valid chain, which most lists pass.
+//! Reading a tree: its messages in the order of the chain (CA-40), its outline without texts, the JSON of `msg ast`, and
+//! where the chain may be cut (CA-65, CA-66). Also the quick test whether a list is a valid chain, which most lists pass.
+//!
+//! Only the tree makes a cut point, so whoever drops the front of a chain cannot break a pair, nor a rule
+//! that a profile has for how a chain begins. What to drop is not decided here.
 
 use std::{iter::FusedIterator, slice};
 
@@ -7,11 +10,11 @@ use msg_core::{Message, Part, ToolCall};
 use serde::Serialize;
 
 use super::{BodyPair, ChainAst, ChainSection, Header};
-use crate::{
-    analyze::{Reading, RolePart, SMALL_PAIR, read_role},
-    constants::SUMMARIZATION_TOOL_NAME,
-    pairing::is_paired,
-};
+use crate::analyze::{Reading, RolePart, SMALL_PAIR, read_role};
+use crate::constants::SUMMARIZATION_TOOL_NAME;
+use crate::pairing::is_paired;
+use crate::profile::{Profile, ReasoningKept, UserMessage};
+use crate::tree::{Sizes, begins_turn, is_signed};
 
 /// Serializes `size` and `sections`; the program adds the rest of its form.
 ///
@@ -268,4 +271,222 @@ fn are_answers(tools: &[Message], assistant: &Message) -> bool {
 #[inline]
 fn is(message: &Message, role: RolePart) -> bool {
     read_role(message) == Reading::Known(role)
+}
+
+/// A place before which a chain may be cut. It belongs to the tree as it was when it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CutPoint {
+    section: usize,
+    pair: Option<usize>,
+    message_index: usize,
+    splits_turn: bool,
+}
+
+impl CutPoint {
+    /// The index of the section that is the first to stay.
+    pub fn section(self) -> usize {
+        self.section
+    }
+
+    /// The index of the first pair of it that stays; none if the whole section does.
+    pub fn pair(self) -> Option<usize> {
+        self.pair
+    }
+
+    /// The index of the message before which the cut lies.
+    pub fn message_index(self) -> usize {
+        self.message_index
+    }
+
+    /// Whether a part of the current turn goes while signed reasoning or signed calls of it stay, which
+    /// providers that check signatures may refuse (CA-66).
+    pub fn splits_turn(self) -> bool {
+        self.splits_turn
+    }
+}
+
+impl ChainAst {
+    /// The places before which the chain may be cut, in order (CA-65): the start of each section but the
+    /// first, and of each pair but the first of its section, whose header stays. What a cut leaves is a
+    /// valid chain, and one that the profile accepts if it accepted the whole.
+    ///
+    /// The current turn is looked at first; then O(1) each.
+    ///
+    /// ```
+    /// use msg_chainast::{ChainAst, testing};
+    ///
+    /// let messages = testing::chain("chain_with_multiple_sections").ok_or("no such chain")?;
+    /// let mut chain = ChainAst::parse(messages)?;
+    /// let points: Vec<_> = chain.cut_points(None).collect();
+    /// assert_eq!(points.iter().map(|it| it.message_index()).collect::<Vec<_>>(), [3, 6]);
+    ///
+    /// let front = chain.cut_before(points[0]);
+    /// assert_eq!(front.len(), 2);
+    /// assert!(chain.validate().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cut_points<'a>(
+        &'a self,
+        profile: Option<&'a Profile>,
+    ) -> impl Iterator<Item = CutPoint> + 'a {
+        let survey = Survey::of(self);
+        let mut first_message = 0;
+        self.sections.iter().enumerate().flat_map(move |(at, section)| {
+            let start = first_message;
+            first_message += section.sizes.messages;
+            let rule = Rule::of(profile, self, at, survey);
+            let mut message = start + section.header.sizes.messages;
+            let pairs = section.body.iter().enumerate().filter_map(move |(pair, it)| {
+                let here = message;
+                message += it.sizes.messages;
+                (pair > 0 && rule.allows_pair(pair)).then(|| survey.point(at, Some(pair), here))
+            });
+            let whole = (at > 0 && rule.allows_section()).then(|| survey.point(at, None, start));
+            whole.into_iter().chain(pairs)
+        })
+    }
+
+    /// Cuts the chain and gives the messages of the front, in order; the leading system message stays
+    /// (CA-65). Messages are moved. A point that the tree does not have any more cuts nothing.
+    pub fn cut_before(&mut self, point: CutPoint) -> Vec<Message> {
+        let stays = match (self.sections.get(point.section), point.pair) {
+            (None, _) => false,
+            (Some(it), Some(pair)) => (1..it.body.len()).contains(&pair),
+            (Some(_), None) => point.section > 0,
+        };
+        if !stays {
+            return Vec::new();
+        }
+        let system = self.sections[0].header.take_system();
+        let mut front = Vec::new();
+        for section in self.sections.drain(..point.section) {
+            front.extend(section.into_messages());
+        }
+        let first = &mut self.sections[0];
+        if let Some(pair) = point.pair {
+            front.extend(first.body.drain(..pair).flat_map(BodyPair::into_messages));
+        }
+        if let Some(system) = system {
+            front.extend(first.header.put_back_system(system));
+        }
+        first.sum();
+        self.sizes = self.sections.iter().map(|it| it.sizes).sum::<Sizes>();
+        self.index.reset();
+        self.assert_sizes();
+        front
+    }
+}
+
+/// What cut points have to know of the whole chain.
+#[derive(Debug, Clone, Copy)]
+struct Survey {
+    has_lead: bool,
+    /// Where the current turn begins.
+    turn_start: usize,
+    /// The last message of the current turn that a provider may check the signatures of.
+    last_signed: Option<usize>,
+    /// The last section with a user message.
+    last_user: Option<usize>,
+}
+
+impl Survey {
+    fn of(chain: &ChainAst) -> Self {
+        let mut survey = Survey {
+            has_lead: chain.sections.first().is_some_and(|it| it.header.system.is_some()),
+            turn_start: 0,
+            last_signed: None,
+            last_user: chain.sections.iter().rposition(|it| it.header.user.is_some()),
+        };
+        let mut at = chain.sizes.messages;
+        for message in backwards(chain) {
+            at -= 1;
+            if begins_turn(message) {
+                survey.turn_start = at;
+                break;
+            }
+            if survey.last_signed.is_none() && is_signed(message) {
+                survey.last_signed = Some(at);
+            }
+        }
+        survey
+    }
+
+    fn point(&self, section: usize, pair: Option<usize>, message_index: usize) -> CutPoint {
+        let inside = message_index > self.turn_start;
+        let splits_turn = inside && self.last_signed.is_some_and(|it| it >= message_index);
+        CutPoint { section, pair, message_index, splits_turn }
+    }
+}
+
+/// The messages of a chain from its end.
+fn backwards(chain: &ChainAst) -> impl Iterator<Item = &Message> {
+    chain.sections.iter().rev().flat_map(|section| {
+        let pairs = section.body.iter().rev();
+        let body = pairs.flat_map(|it| it.tools.iter().rev().chain([&it.assistant]));
+        body.chain(section.header.user()).chain(section.header.system())
+    })
+}
+
+/// What a section's cut points have to fulfil.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    has_lead: bool,
+    has_user: bool,
+    needs_user_first: bool,
+    /// Whether a user message must stay, and none after this section does.
+    needs_user_here: bool,
+    /// With reasoning kept in turns with calls only: the first pair of which the turn may not be cut, or
+    /// its reasoning would lose its calls.
+    loses_calls_from: usize,
+    /// Whether the section begins a turn, where that counts.
+    begins_turn: bool,
+}
+
+impl Rule {
+    fn of(profile: Option<&Profile>, chain: &ChainAst, at: usize, survey: Survey) -> Self {
+        let section = &chain.sections[at];
+        let user = profile.map_or(UserMessage::Any, |it| it.user);
+        let call_turns = profile.is_some_and(|it| it.reasoning_keep == ReasoningKept::CallTurns);
+        Rule {
+            has_lead: survey.has_lead,
+            has_user: section.header.user.is_some(),
+            needs_user_first: user == UserMessage::First,
+            needs_user_here: user == UserMessage::Some
+                && survey.last_user.is_none_or(|it| it <= at),
+            loses_calls_from: if !call_turns {
+                usize::MAX
+            } else if chain.sections.get(at + 1).is_none_or(opens_turn) {
+                calls_end(section)
+            } else {
+                0
+            },
+            begins_turn: !call_turns || opens_turn(section),
+        }
+    }
+
+    fn allows_section(&self) -> bool {
+        self.begins_turn && self.keeps_user()
+    }
+
+    fn allows_pair(&self, pair: usize) -> bool {
+        self.keeps_user() && pair < self.loses_calls_from
+    }
+
+    fn keeps_user(&self) -> bool {
+        self.has_user || self.has_lead && !self.needs_user_first && !self.needs_user_here
+    }
+}
+
+fn opens_turn(section: &ChainSection) -> bool {
+    section.header.user.as_ref().is_some_and(begins_turn)
+}
+
+/// The first pair after which a section reasons without calling a tool; none if there is none.
+fn calls_end(section: &ChainSection) -> usize {
+    let has_calls = |it: &BodyPair| it.assistant.tool_calls().next().is_some();
+    let end = section.body.iter().rposition(has_calls).map_or(0, |it| it + 1);
+    let reasons = section.body[end..].iter().any(|it| it.assistant.reasoning().next().is_some());
+    // Without a call in the whole section nothing is lost by cutting, unless an earlier section of the same
+    // turn has the calls.
+    if reasons && (end > 0 || !opens_turn(section)) { end } else { usize::MAX }
 }
