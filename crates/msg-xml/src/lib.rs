@@ -19,6 +19,7 @@ mod dialect;
 mod dialects;
 mod event;
 #[cfg(test)]
+#[path = "../tests/unit/growth.rs"]
 mod growth;
 mod input;
 mod json;
