@@ -18,7 +18,6 @@ use super::{Checked, Format, Write};
 use crate::dialects::otel;
 use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions};
-use crate::parts::openai;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::{WriteOptions, in_a_line, parts_but_results, results_after, spoken};
@@ -398,7 +397,7 @@ impl Format for SweAgent {
             let Some(object) = value.object() else { continue };
             let message = match object.text("role").as_deref() {
                 Some("tool") => result(&object),
-                _ => openai::chat(&format!("[{}]", value.source)).into_iter().next(),
+                _ => parts::chat_messages(&format!("[{}]", value.source)).into_iter().next(),
             };
             let Some(message) = message else { continue };
             let mut draft = Draft::new(message.role);

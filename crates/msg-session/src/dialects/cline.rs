@@ -13,17 +13,16 @@ use msg_core::{Message, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, Write, records};
-use crate::Error;
 use crate::dialects::records::File;
 use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions};
 use crate::frame::{Array, read_array};
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Rules, Sender, Sent, results};
-use crate::parts::anthropic;
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, View, maker, messages};
 use crate::write::{WriteOptions, record_id, write_block, write_result};
+use crate::{Error, parts};
 
 /// The dialect.
 pub(crate) struct Cline;
@@ -35,7 +34,7 @@ impl Format for Cline {
         let mut findings = array.findings.clone();
         findings.extend(path.unknown);
         let mut view = View { findings, branches: path.branches, ..View::default() };
-        messages(&mut view, &path.sent, false, anthropic::part);
+        messages(&mut view, &path.sent, false, parts::anthropic_part);
         view.note_makers(|at| {
             maker(model_info(&array, at, MODEL), model_info(&array, at, PROVIDER))
         });
@@ -66,8 +65,8 @@ impl Format for Cline {
             all: options.all,
             has_marks: false,
             text_blocks: TEXT_BLOCKS,
-            placeholder: if is_of_the_sdk(&array) { named } else { anthropic::placeholder },
-            media: anthropic::media,
+            placeholder: if is_of_the_sdk(&array) { named } else { parts::anthropic_result },
+            media: parts::anthropic_media,
         };
         let mut mends = records::check(File::Array(&array), &path.sent, &rules, findings);
         if array.records.is_empty() {
@@ -168,7 +167,7 @@ fn record(object: &Object<'_>) -> Option<Record> {
 }
 
 fn sent<'a>(array: &Array<'_>, at: usize, sender: Sender, object: &Object<'a>) -> Sent<'a> {
-    let content = anthropic::content(object.get("content"));
+    let content = parts::anthropic_content(object.get("content"));
     Sent { record: at, place: array.place(at), sender, answer: None, content }
 }
 

@@ -11,15 +11,14 @@ use std::{borrow::Cow, collections::HashSet};
 use msg_core::{Message, Role};
 
 use super::{Checked, Format, Write};
-use crate::Error;
 use crate::edit::{BLANKS, Edit, Kind, Object, Value, drop_elements};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::{clean, clean_all_lines, read_array};
-use crate::parts::openai;
 use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::{openai_jsonl, share_gpt};
+use crate::{Error, parts};
 
 /// Fine-tuning lines.
 pub(crate) struct OpenAiJsonl;
@@ -228,7 +227,8 @@ fn lines(text: &str) -> impl Iterator<Item = Entry> {
 // A fine-tuning line: chat messages (SE-70).
 
 fn view_chat(line: &Object<'_>, at: usize) -> View {
-    let messages = line.get("messages").map(|it| openai::chat(it.source)).unwrap_or_default();
+    let messages =
+        line.get("messages").map(|it| parts::chat_messages(it.source)).unwrap_or_default();
     let origins = messages.iter().enumerate();
     let origins = origins.map(|(n, it)| vec![PartOrigin::block(at, n); it.parts.len()]).collect();
     View { messages, origins, ..View::default() }

@@ -15,7 +15,6 @@ use crate::dialects::logs;
 use crate::edit::{Object, Value, quoted};
 use crate::error::{Finding, SessionOptions};
 use crate::frame::Lines;
-use crate::parts::anthropic;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::{Error, parts};
 
@@ -92,7 +91,8 @@ pub(super) fn blocks(at: usize, message: &Object<'_>) -> Vec<(PartOrigin, Part)>
         return part.into_iter().collect();
     }
     let list = content.array().unwrap_or_default().into_iter().enumerate();
-    list.filter_map(|(n, it)| Some((PartOrigin::block(at, n), anthropic::part(it)?))).collect()
+    list.filter_map(|(n, it)| Some((PartOrigin::block(at, n), parts::anthropic_part(it)?)))
+        .collect()
 }
 
 /// A piece of an answer, which joins the answer of its id wherever that began.

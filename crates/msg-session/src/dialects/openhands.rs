@@ -17,7 +17,7 @@ use super::{Change, Checked, Format};
 use crate::edit::{Object, Value, quoted};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::clean_record;
-use crate::parts::{INTERRUPTED, anthropic};
+use crate::parts::INTERRUPTED;
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
 use crate::{Dialect, Error, parts};
@@ -412,7 +412,7 @@ fn origin(event: &Event<'_>) -> PartOrigin {
 
 fn thoughts(object: &Object<'_>) -> Vec<Part> {
     let blocks = object.list("thinking_blocks");
-    let blocks: Vec<_> = blocks.into_iter().filter_map(anthropic::part).collect();
+    let blocks: Vec<_> = blocks.into_iter().filter_map(parts::anthropic_part).collect();
     let text = object.text("reasoning_content").filter(|it| !it.is_empty());
     match text {
         Some(text) if blocks.is_empty() => vec![Part::Reasoning(Reasoning::new(text))],

@@ -13,7 +13,6 @@ use super::{Checked, Format};
 use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions};
 use crate::frame::{Array, clean, read_lines};
-use crate::parts::openai;
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::{Dialect, Error, parts};
@@ -220,7 +219,7 @@ fn events(view: &mut View, at: usize, span: &Object<'_>) {
             json.push_str(&format!(",{}:{}", crate::edit::quoted(name), value.source));
         }
         json.push_str("}]");
-        openai::chat(&json).into_iter().for_each(|it| push(view, at, it));
+        parts::chat_messages(&json).into_iter().for_each(|it| push(view, at, it));
     }
 }
 

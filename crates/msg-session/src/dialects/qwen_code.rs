@@ -19,10 +19,10 @@ use crate::error::SessionOptions;
 use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
-use crate::parts::{INTERRUPTED, gemini};
+use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::write::{WriteOptions, parts_but_results, record_id, write_arguments};
-use crate::{Error, edit};
+use crate::{Error, edit, parts};
 
 /// The dialect.
 pub(crate) struct QwenCode;
@@ -149,7 +149,7 @@ fn push(view: &mut View, at: usize, content: &Object<'_>) {
     let mut results = Draft::new(Role::Tool);
     let mut draft = Draft::new(if is_answer { Role::Assistant } else { Role::User });
     for (block, value) in content.blocks("parts") {
-        let Some(part) = results::read_block(value, gemini::part) else { continue };
+        let Some(part) = results::read_block(value, parts::gemini_part) else { continue };
         let is_result = part.as_tool_result().is_some() && !is_answer;
         let to = if is_result { &mut results } else { &mut draft };
         to.push(part, block.map_or(PartOrigin::record(at), |it| PartOrigin::block(at, it)));

@@ -1,20 +1,31 @@
-//! From the blocks of providers to message parts, for the views of sessions.
+//! From the blocks of providers to message parts, for the views of sessions; each is read by the crate of its provider, one at
+//! a time.
 //!
 //! ```text
-//! {"type":"tool_use","id":"toolu_1","name":"Bash","input":{…}}   ─ anthropic ─▶   Part::ToolCall
+//! {"type":"tool_use","id":"toolu_1","name":"Bash","input":{…}}          Anthropic's block    ─▶ Part::ToolCall
+//! {"type":"tool_result","tool_use_id":"toolu_1","content":"…"}          its result           ─▶ Part::ToolResult
+//! {"functionCall":{"name":"read_file","args":{…}}}                      Gemini's part        ─▶ Part::ToolCall
+//! {"type":"reasoning","encrypted_content":"…"}                          an item of Responses ─▶ Part::Reasoning
 //! ```
+//!
+//! Of Anthropic's blocks also what the link rules see of them, and of Responses items the messages that grow from them: those of
+//! the assistant in a row are one message (OA-14).
 
-pub(crate) mod anthropic;
-pub(crate) mod gemini;
-pub(crate) mod openai;
-pub(crate) mod seals;
-pub(crate) mod share_gpt;
+use std::borrow::Cow;
 
-use msg_core::{Image, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult};
+use msg_anthropic::messages;
+use msg_core::{
+    Image, Message, Origin, Other, Part, Place, RawJson, Reasoning, Role, ToolCall, ToolResult,
+};
+use msg_gemini::contents;
+use msg_openai::{ReadOptions, responses};
 use msg_xml::{Dialects, ParseOptions, SegmentKind, ToolSet};
 
-use crate::edit::{Kind, Object, Value};
-use crate::view::View;
+use crate::edit::{Kind, Object, Value, raw_json};
+use crate::link::{BlockKind, Content, Media};
+use crate::view::{Draft, PartOrigin, View};
+
+pub(crate) mod share_gpt;
 
 /// What represents a result that was never recorded.
 pub(crate) const INTERRUPTED: &str = "[interrupted: no result was recorded]";
@@ -51,20 +62,22 @@ pub(crate) fn data_url(media_type: Option<&str>, base64: &str) -> String {
 }
 
 /// A part that no kind fits, kept as JSON; a string is what it says, and so is the JSON of a number or a word (MS-29).
-pub(crate) fn other(value: crate::edit::Value<'_>) -> msg_core::Part {
+pub(crate) fn other(value: Value<'_>) -> Part {
     if matches!(value.kind(), Kind::String | Kind::Number | Kind::Bool) {
         return Part::text(value.plain());
     }
-    let place = Some(msg_core::Place::Content);
-    let other = msg_core::Other::new(Origin::Json, value.raw_json());
-    msg_core::Part::Other(msg_core::Other { place, ..other })
+    unread(Origin::Json, value)
+}
+
+/// A part of a provider or of no known kind, kept as it is.
+fn unread(origin: Origin, value: Value<'_>) -> Part {
+    let place = Some(Place::Content);
+    Part::Other(Other { place, ..Other::new(origin, value.raw_json()) })
 }
 
 /// A part that is shown, or that the provider ran itself: what only its own dialect has, and never words of the model.
-pub(crate) fn own(value: crate::edit::Value<'_>, dialect: &str) -> Part {
-    let place = Some(msg_core::Place::Content);
-    let other = msg_core::Other::new(Origin::from(dialect), value.raw_json());
-    Part::Other(msg_core::Other { place, ..other })
+pub(crate) fn own(value: Value<'_>, dialect: &str) -> Part {
+    unread(Origin::from(dialect), value)
 }
 
 // Tool calls in the text of older Cline sessions (SE-67): read by msg-xml, on request only.
@@ -175,4 +188,242 @@ fn call(object: &Object<'_>) -> Option<ToolCall> {
 fn plain(object: &Object<'_>, name: &str) -> String {
     let value = object.get(name).filter(|it| !it.is_null());
     value.map(|it| it.plain()).unwrap_or_default()
+}
+
+/// The content member of a message, as the link rules see it.
+pub(crate) fn anthropic_content<'a>(content: Option<Value<'a>>) -> Content<'a> {
+    Content::of(content, kind)
+}
+
+fn kind(value: Value<'_>) -> Option<BlockKind<'_>> {
+    let object = value.object()?;
+    Some(match &*object.text("type")? {
+        "tool_use" => BlockKind::Call(object.get("id")),
+        "tool_result" => BlockKind::Result(object.get("tool_use_id")),
+        "server_tool_use" | "mcp_tool_use" => BlockKind::ServerCall(object.get("id")),
+        kind if kind.ends_with("_tool_result") => {
+            BlockKind::ServerResult(object.get("tool_use_id"))
+        }
+        "text" => BlockKind::Text(object.get("text")?),
+        "thinking" => BlockKind::Thinking { emptied: is_emptied(&object) },
+        "redacted_thinking" => BlockKind::Thinking { emptied: false },
+        _ => BlockKind::Other,
+    })
+}
+
+fn is_emptied(object: &Object<'_>) -> bool {
+    object.text("thinking").is_some_and(|it| it.is_empty())
+        && object.text("signature").is_some_and(|it| !it.is_empty())
+}
+
+/// The JSON of an error result for a call that has none; the id is given as JSON.
+pub(crate) fn anthropic_result(id: &str, _: Value<'_>) -> String {
+    let text = INTERRUPTED;
+    format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":"{text}","is_error":true}}"#)
+}
+
+/// The images and documents of a block, those inside a result too.
+pub(crate) fn anthropic_media(value: Value<'_>) -> Vec<Media<'_>> {
+    let Some(object) = value.object() else { return Vec::new() };
+    match object.text("type").as_deref() {
+        Some("tool_result") => object.list("content").into_iter().filter_map(medium).collect(),
+        _ => medium(value).into_iter().collect(),
+    }
+}
+
+/// An image or a PDF in base64.
+fn medium(value: Value<'_>) -> Option<Media<'_>> {
+    let block = value.object()?;
+    let is_document = match &*block.text("type")? {
+        "image" => false,
+        "document" => true,
+        _ => return None,
+    };
+    let source = block.inner("source")?;
+    let data = source.get("data").filter(|it| it.source.starts_with('"'))?;
+    let media_type = source.get("media_type");
+    let is_pdf = media_type.is_some_and(|it| it.text().is_some_and(|it| it == "application/pdf"));
+    (!is_document || is_pdf).then_some(Media { value, data, media_type, is_document })
+}
+
+/// The part that a block is, as msg-anthropic reads it; none of what is not an object.
+pub(crate) fn anthropic_part(value: Value<'_>) -> Option<Part> {
+    let block = with_ids(value)?;
+    // Results are of a user there, everything else may be of an answer.
+    let is_result = matches!(kind(value), Some(BlockKind::Result(_)));
+    let role = if is_result { "user" } else { "assistant" };
+    let json = format!(r#"[{{"role":"{role}","content":[{block}]}}]"#);
+    let read = messages::read(json.as_bytes(), &ReadOptions::default());
+    let mut messages = read.map(|it| it.0.into_messages()).unwrap_or_default();
+    match messages.pop().map(|it| it.parts) {
+        Some(mut parts) if parts.len() == 1 && messages.is_empty() => {
+            parts.pop().map(with_media_types)
+        }
+        _ => Some(unread(Origin::Anthropic, value)),
+    }
+}
+
+/// A block with the members that it must have: older sessions of Cline tell calls by their place alone.
+fn with_ids(value: Value<'_>) -> Option<Cow<'_, str>> {
+    let object = value.object()?;
+    let needed: &[&str] = match kind(value) {
+        Some(BlockKind::Call(_)) => &["id", "name"],
+        Some(BlockKind::Result(_)) => &["tool_use_id"],
+        _ => &[],
+    };
+    let missing = needed.iter().filter(|it| !object.has(it));
+    let missing: String = missing.map(|it| format!("\"{it}\":\"\",")).collect();
+    Some(match missing.is_empty() {
+        true => Cow::Borrowed(value.source),
+        false => Cow::Owned(format!("{{{missing}{}", &value.source[1..])),
+    })
+}
+
+/// The part that a Gemini part is; none of what is not an object.
+pub(crate) fn gemini_part(value: Value<'_>) -> Option<Part> {
+    let object = value.object()?;
+    // Responses are of a user there, everything else may be of an answer.
+    let role = if object.has("functionResponse") { "user" } else { "model" };
+    let json = format!(r#"[{{"role":"{role}","parts":[{}]}}]"#, value.source);
+    let read = contents::read(json.as_bytes(), &ReadOptions::default());
+    let mut messages = read.map(|it| it.0.into_messages()).unwrap_or_default();
+    match messages.pop().map(|it| it.parts) {
+        Some(mut parts) if parts.len() == 1 && messages.is_empty() => {
+            let mut part = parts.pop()?;
+            // A part that is read alone has no neighbours to be numbered by.
+            match (&mut part, id_of(&object)) {
+                (Part::ToolCall(it), Some(id)) => it.id = id,
+                (Part::ToolResult(it), Some(id)) => it.call_id = id,
+                _ => {}
+            }
+            Some(with_media_types(part))
+        }
+        _ => Some(unread(Origin::from("gemini"), value)),
+    }
+}
+
+/// The id that a call or response says of itself, `""` if none.
+fn id_of(part: &Object<'_>) -> Option<String> {
+    let call = ["functionCall", "functionResponse"].iter().find_map(|it| part.get(it));
+    call?.object().map(|it| text(&it, "id"))
+}
+
+/// A call of the list of calls.
+pub(crate) fn gemini_call(object: &Object<'_>) -> ToolCall {
+    let arguments = object.get("args").map_or("", |it| it.source);
+    ToolCall::new(text(object, "id"), text(object, "name"), arguments)
+}
+
+/// A response: `output` and `error` are texts, everything else is JSON.
+pub(crate) fn gemini_result(part: Value<'_>) -> Option<ToolResult> {
+    match gemini_part(part)? {
+        Part::ToolResult(it) => Some(it),
+        _ => None,
+    }
+}
+
+/// What one item says, as a message; `before` is the item of the same answer before it.
+pub(crate) fn response_item(source: &str, before: Option<&str>) -> Message {
+    let json = match before {
+        Some(before) => format!("[{before},{source}]"),
+        None => format!("[{source}]"),
+    };
+    let skip = before.map_or(0, |it| response_item(it, None).parts.len());
+    let read = responses::read(json.as_bytes(), &ReadOptions::default());
+    let message = read.ok().and_then(|it| it.0.into_messages().into_iter().next());
+    match message {
+        Some(mut it) if it.parts.len() > skip => {
+            it.parts.drain(..skip);
+            it
+        }
+        _ => unknown_item(raw_json(source)),
+    }
+}
+
+/// An item that is kept and not understood.
+fn unknown_item(value: RawJson) -> Message {
+    let other = Other { place: Some(Place::Item), ..Other::new(Origin::Responses, value) };
+    Message::new(Role::Assistant).with_part(Part::Other(other))
+}
+
+/// The messages of a list of chat messages; none of anything else.
+pub(crate) fn chat_messages(json: &str) -> Vec<Message> {
+    let read = msg_openai::chat::read(json.as_bytes(), &ReadOptions::default());
+    read.map(|it| it.0.into_messages()).unwrap_or_default()
+}
+
+/// Messages as they grow from items.
+#[derive(Default)]
+pub(crate) struct Items {
+    view: View,
+    run: Option<Draft>,
+    /// The item of the run before, if it was a message: the next one is read after it, so that the
+    /// reader marks where it begins.
+    last_message: Option<String>,
+}
+
+impl Items {
+    /// Adds an item.
+    pub(crate) fn item(&mut self, value: Value<'_>, origin: PartOrigin) {
+        let object = value.object();
+        let role = object.as_ref().and_then(|it| it.text("role"));
+        let is_message = role.is_some_and(|it| it == "assistant");
+        let before = self.last_message.take().filter(|_| is_message && self.run.is_some());
+        let mut message = response_item(value.source, before.as_deref());
+        self.last_message = is_message.then(|| value.source.to_owned());
+        if object.is_some_and(|it| it.text("summary").is_some()) {
+            // Agents list their summaries; a text there is what a cleaner of the file left. It stays with the source.
+            thoughts(&mut message).for_each(|it| it.summary = None);
+        }
+        self.push(message, origin);
+    }
+
+    /// Adds an item that is kept and not understood.
+    pub(crate) fn unknown(&mut self, value: Value<'_>, origin: PartOrigin) {
+        self.last_message = None;
+        self.push(unknown_item(value.raw_json()), origin);
+    }
+
+    /// Adds a text of the user.
+    pub(crate) fn user_text(&mut self, text: &str, origin: PartOrigin) {
+        if !text.is_empty() {
+            self.last_message = None;
+            self.push(Message::user(text), origin);
+        }
+    }
+
+    fn push(&mut self, mut message: Message, origin: PartOrigin) {
+        // Agents write an empty list without a summary.
+        for it in thoughts(&mut message) {
+            it.summary.take_if(|it| it.is_empty());
+        }
+        if message.role == Role::Assistant {
+            let run = self.run.get_or_insert_with(|| Draft::new(Role::Assistant));
+            message.parts.into_iter().for_each(|it| run.push(it, origin));
+            return;
+        }
+        self.end_run();
+        let mut draft = Draft::new(message.role);
+        message.parts.into_iter().for_each(|it| draft.push(it, origin));
+        self.view.push(draft);
+    }
+
+    fn end_run(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.view.push(run);
+        }
+    }
+
+    /// The messages.
+    pub(crate) fn finish(mut self) -> View {
+        self.end_run();
+        self.view
+    }
+}
+
+fn thoughts(message: &mut Message) -> impl Iterator<Item = &mut Reasoning> {
+    message.parts.iter_mut().filter_map(|it| match it {
+        Part::Reasoning(it) => Some(it),
+        _ => None,
+    })
 }

@@ -28,9 +28,8 @@ use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Content, Plan, Rules, Sender, Sent, results};
-use crate::parts::anthropic;
 use crate::view::{View, maker, messages};
-use crate::{Error, edit};
+use crate::{Error, edit, parts};
 
 /// The dialect.
 pub(crate) struct ClaudeCode;
@@ -73,7 +72,7 @@ fn view(nodes: &Nodes<'_>, options: &SessionOptions) -> Result<View, Error> {
     let leaf = super::checked_leaf(options, tree.leaf(nodes, options.leaf.as_deref()))?;
     let path = read(nodes, &tree, leaf);
     let mut view = View { usage: of(nodes), ..View::default() };
-    messages(&mut view, &path.sent, true, anthropic::part);
+    messages(&mut view, &path.sent, true, parts::anthropic_part);
     view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
     view.branches = tree::of(nodes, &tree, &path.records);
     view.findings.clone_from(&nodes.lines.findings);
@@ -97,8 +96,8 @@ fn rules(options: &SessionOptions) -> Rules {
         has_marks: false,
         limits: results::of(None),
         text_blocks: TEXT_BLOCKS,
-        placeholder: anthropic::placeholder,
-        media: anthropic::media,
+        placeholder: parts::anthropic_result,
+        media: parts::anthropic_media,
     }
 }
 

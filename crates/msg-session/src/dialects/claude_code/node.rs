@@ -8,7 +8,7 @@ use crate::error::Finding;
 use crate::frame::Lines;
 use crate::link::Content;
 use crate::link::results::Odd;
-use crate::parts::anthropic;
+use crate::parts;
 
 /// A record, as far as the tree needs it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -175,7 +175,7 @@ impl<'a> Nodes<'a> {
         let is_message = self.list[node].kind != Kind::Words;
         match whole.filter(|it| is_message && it.object().is_none() && !it.is_null()) {
             Some(value) => Content::Other(value, Odd::Unknown),
-            None => anthropic::content(self.content(node)),
+            None => parts::anthropic_content(self.content(node)),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::excerpt::Mark;
 use crate::frame::Lines;
-use crate::parts::openai::Items;
+use crate::parts::Items;
 use crate::view::{Branch, BranchKind, PartOrigin, View, maker};
 use crate::write::{WriteOptions, in_a_line};
 use crate::{Error, edit, texts};

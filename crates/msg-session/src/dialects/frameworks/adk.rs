@@ -19,8 +19,8 @@ use crate::Dialect;
 use crate::dialects::frameworks::autogen::{
     Media, Names, entries, is_answer, is_base64, object_in,
 };
+use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
-use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::{WriteOptions, object_of, text_of_result, write_arguments};

@@ -11,8 +11,7 @@ use msg_core::{Message, Report};
 use super::{Closing, Open, Records, Store, Wrap};
 use crate::Dialect;
 use crate::edit::{Edit, Object, Value, apply, quoted, set_member};
-use crate::parts::INTERRUPTED;
-use crate::parts::openai::Items;
+use crate::parts::{INTERRUPTED, Items};
 use crate::view::{PartOrigin, View};
 use crate::write::WriteOptions;
 

@@ -17,8 +17,8 @@ use msg_json::{Writer, to_text};
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names, entries, role, write_seal};
+use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
-use crate::parts::seals::{Seal, said};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
 use crate::write::{

@@ -20,9 +20,9 @@ use msg_core::{Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall, T
 use msg_json::{TextState, Writer, classify, to_text};
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
+use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
-use crate::parts::seals::{Seal, said};
 use crate::view::View;
 use crate::write::{WriteOptions, in_a_line, text_of, text_of_result};
 use crate::{Dialect, parts};

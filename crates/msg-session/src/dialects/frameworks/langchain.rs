@@ -13,13 +13,14 @@ use msg_core::{
 use msg_json::{TextState, Writer, classify, to_text};
 
 use super::{Closing, Open, Records, Store, Wrap, each};
-use crate::Dialect;
+use crate::dialects::frameworks;
 use crate::dialects::frameworks::autogen::{Media, entries};
+use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
-use crate::parts::seals::{self, Seal, said};
-use crate::parts::{self, INTERRUPTED, anthropic};
+use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::{WriteOptions, text_of_result, write_arguments};
+use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
     members: &["content", "data", "kwargs", "lc", "role", "type"],
@@ -125,7 +126,7 @@ fn part(value: Value<'_>, maker: Option<Maker>) -> Option<Part> {
             Some(media(&object).unwrap_or_else(|| parts::other(value)))
         }
         "reasoning" if object.has("summary") => {
-            Some(seals::item(value.source).unwrap_or_else(|| parts::other(value)))
+            Some(frameworks::item(value.source).unwrap_or_else(|| parts::other(value)))
         }
         "reasoning" => Some(thought(&object, maker)),
         "thinking" if maker == Some(Maker::Gemini) => {
@@ -133,7 +134,7 @@ fn part(value: Value<'_>, maker: Option<Maker>) -> Option<Part> {
             let seal = Seal { maker, signature, ..Seal::default() };
             Some(seal.thought(said(&object, "thinking")))
         }
-        _ => anthropic::part(value),
+        _ => parts::anthropic_part(value),
     }
 }
 
@@ -164,7 +165,7 @@ fn thought(object: &Object<'_>, maker: Option<Maker>) -> Part {
 /// Thoughts that are beside the content: those of DeepSeek and its like, and items of older versions.
 fn thoughts_beside(draft: &mut Draft, at: usize, body: &Object<'_>) {
     let Some(more) = body.inner("additional_kwargs") else { return };
-    let item = more.get("reasoning").and_then(|it| seals::item(it.source));
+    let item = more.get("reasoning").and_then(|it| frameworks::item(it.source));
     let text = || Some(Part::Reasoning(Reasoning::new(said(&more, "reasoning_content")?)));
     let is_in_content = body.list("content").iter().any(|it| {
         let kind = it.object().and_then(|it| it.text("type").map(|it| it.into_owned()));

@@ -11,15 +11,13 @@ use msg_core::{
 use msg_json::{Writer, to_text};
 
 use super::{Closing, Open, Records, Store, Wrap};
-use crate::Dialect;
 use crate::dialects::frameworks::autogen::{Media, Names};
+use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
-use crate::parts::{
-    self, INTERRUPTED,
-    seals::{Seal, said},
-};
+use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::{WriteOptions, text_of_result};
+use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
     members: &["kind", "parts"],

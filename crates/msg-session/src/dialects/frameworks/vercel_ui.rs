@@ -12,14 +12,15 @@ use msg_json::{Writer, to_text};
 
 use super::ai_sdk::DENIED;
 use super::{Closing, Open, Records, Store, each};
-use crate::Dialect;
+use crate::dialects::frameworks::Seal;
 use crate::dialects::frameworks::autogen::{Media, role, write_seal};
 use crate::edit::{Object, Value, quoted};
-use crate::parts::{self, INTERRUPTED, seals::Seal};
+use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View};
 use crate::write::{
     WriteOptions, parts_but_results, results_after, spoken, text_of, write_arguments, write_given,
 };
+use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
     members: &["content", "parts", "role"],
@@ -56,7 +57,7 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
     let mut step = Step { answer: answer(), results, item, number: 0 };
     let list = object.blocks("parts");
     if list.is_empty() {
-        if let Some(text) = parts::seals::said(object, "content") {
+        if let Some(text) = super::said(object, "content") {
             step.answer.push(Part::text(text), PartOrigin::record(at));
         }
         for (n, it) in object.list("toolInvocations").into_iter().enumerate() {
@@ -162,11 +163,11 @@ impl Step {
     fn details(&mut self, part: &Object<'_>, origin: PartOrigin) {
         let details = part.list("details");
         if details.is_empty() {
-            let text = parts::seals::said(part, "reasoning");
+            let text = super::said(part, "reasoning");
             return self.answer.push(Seal::default().thought(text), origin);
         }
         for it in details.iter().filter_map(|it| it.object()) {
-            let said = |name: &str| parts::seals::said(&it, name);
+            let said = |name: &str| super::said(&it, name);
             let (signature, redacted) = (said("signature"), said("data"));
             let seal = Seal { signature, redacted, ..Seal::default() };
             self.answer.push(seal.thought(said("text")), origin);
@@ -211,7 +212,7 @@ impl Step {
         let is_denied = approval.as_ref().and_then(|it| it.get("approved"));
         let is_denied = is_denied.is_some_and(|it| it.source == "false");
         let denied = || {
-            let reason = approval.as_ref().and_then(|it| parts::seals::said(it, "reason"));
+            let reason = approval.as_ref().and_then(|it| super::said(it, "reason"));
             Some(reason.unwrap_or_else(|| DENIED.to_owned()))
         };
         let (content, is_error) = match part.text("state").as_deref() {

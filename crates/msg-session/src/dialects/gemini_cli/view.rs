@@ -5,15 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 use msg_core::{Part, Reasoning, Role, Usage};
 
-use crate::Error;
 use crate::dialects::gemini_cli::{Edits, has_project, id_of, is_header};
 use crate::dialects::records::File;
 use crate::dialects::{gemini_cli, records_to_leaf};
 use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::{Array, Lines};
-use crate::parts::gemini;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
+use crate::{Error, parts};
 
 pub(super) fn of(replay: &Replay<'_>) -> View {
     let mut view = View::default();
@@ -72,7 +71,7 @@ fn answer(view: &mut View, message: &Message<'_>) {
         for (at, call) in calls.iter().enumerate() {
             if let Some(call) = call.object() {
                 draft.push(
-                    Part::ToolCall(gemini::call(&call)),
+                    Part::ToolCall(parts::gemini_call(&call)),
                     PartOrigin::block(message.record, at),
                 );
             }
@@ -84,7 +83,7 @@ fn answer(view: &mut View, message: &Message<'_>) {
     for (at, call) in calls.iter().enumerate() {
         let list = call.list("result");
         let is_response = |it: &&Value<'_>| it.get("functionResponse").is_some();
-        for response in list.iter().filter(is_response).filter_map(|it| gemini::result(*it)) {
+        for response in list.iter().filter(is_response).filter_map(|it| parts::gemini_result(*it)) {
             results.push(Part::ToolResult(response), PartOrigin::block(message.record, at));
         }
     }
@@ -113,7 +112,7 @@ fn at_block(message: &Message<'_>, at: usize) -> PartOrigin {
 fn part(value: Value<'_>) -> Option<Part> {
     match value.text() {
         Some(text) => Some(Part::text(text)),
-        None => gemini::part(value),
+        None => parts::gemini_part(value),
     }
 }
 
