@@ -42,7 +42,6 @@ mod skeleton;
 mod verbatim;
 
 mod fields;
-mod hash;
 mod json;
 mod layout;
 mod lead;

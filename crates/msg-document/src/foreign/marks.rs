@@ -26,8 +26,9 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use super::{Foreign, TABLES};
-use crate::hash::{Hashed, text_hash};
-use crate::outline::{FULL, Inner, Item, List, Member, Outline, Record, ValueKind};
+use crate::outline::{
+    FULL, Hashed, Inner, Item, List, Member, Outline, Record, ValueKind, text_hash,
+};
 
 /// A marker as it is asked.
 struct Mark {

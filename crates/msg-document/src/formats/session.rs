@@ -10,11 +10,11 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
+use crate::formats;
 use crate::formats::otel::Otel;
-use crate::formats::sessions;
 use crate::formats::sharegpt::ShareGpt;
-use crate::formats::spliced::spliced;
 use crate::json::doubles;
+use crate::layout::spliced;
 use crate::layout::{MessageList, Steps, carried, elements, joined_steps};
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};
@@ -329,9 +329,9 @@ pub(super) struct Both {
 }
 
 pub(super) static SHAREGPT: Both =
-    Both { document: &ShareGpt, session: &sessions::SHAREGPT, judges_itself: true };
+    Both { document: &ShareGpt, session: &formats::SHAREGPT, judges_itself: true };
 pub(super) static OTEL: Both =
-    Both { document: &Otel, session: &sessions::OTEL, judges_itself: false };
+    Both { document: &Otel, session: &formats::OTEL, judges_itself: false };
 
 impl Both {
     /// Several lines are a session, whatever the first looks like.

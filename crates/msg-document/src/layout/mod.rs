@@ -31,7 +31,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::layout::level::Style;
 use crate::layout::level::{Entry, Level, is_container};
 
-pub(crate) use self::carried::carried;
+pub(crate) use self::carried::{carried, spliced};
 pub(crate) use crate::layout::carried::{Steps, joined_steps};
 
 /// As `Format::keep_layout`, of texts that are known to be JSON: `source` has been read, and `written` is ours.

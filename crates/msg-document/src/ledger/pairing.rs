@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::leaves::{Frame, Leaf, TOP, Visit, Walk, member_key, steps, text_key, walk, walk_in};
 use super::words::may_be_empty;
 use super::{MadeUp, Told, rules};
-use crate::hash::Hashed;
+use crate::outline::Hashed;
 
 /// As many values may be before the arguments of a call.
 const NEAR: usize = 2;

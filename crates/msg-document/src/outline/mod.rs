@@ -9,10 +9,16 @@
 //!
 //! Formats decide by it whether a document is theirs. Builds no values, judges no correctness, gives
 //! up where the bytes stop being JSON, and recurses nowhere. Linear; what it keeps is bounded.
+//!
+//! Names are looked up in tables with a hash of their own: quicker than those of the standard library, which defend
+//! against keys that are chosen to collide. The names and texts of a document are looked up in tables of ours, never
+//! put into them.
 
-mod gather;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::outline::gather::Cursor;
+
+mod gather;
 
 /// What the bytes of a document look like.
 #[derive(Debug)]
@@ -471,4 +477,34 @@ fn is_markdown(bytes: &[u8]) -> bool {
 fn is_heading(line: &[u8]) -> bool {
     let level = line.iter().take_while(|it| **it == b'#').count();
     (1..=6).contains(&level) && line.get(level) == Some(&b' ')
+}
+
+/// A hash of a short text (FNV-1a).
+pub(crate) fn text_hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, it| {
+        (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// For maps whose keys are hashes already.
+pub(crate) type Hashed = BuildHasherDefault<AsItIs>;
+
+/// Takes a number as its hash.
+#[derive(Default)]
+pub(crate) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for it in bytes {
+            self.write_u64(self.0.rotate_left(8) ^ u64::from(*it));
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
 }
