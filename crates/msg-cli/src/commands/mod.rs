@@ -33,20 +33,16 @@ mod cache;
 mod chat;
 mod check;
 mod convert;
-mod cut_points;
 mod dataset;
 mod doctor;
 mod file;
-mod find;
 mod fit;
 mod list;
-mod profiles;
 mod reference;
 mod repair;
 mod stats;
 mod stream;
 mod tools;
-mod transcript;
 mod trim;
 mod view;
 
@@ -67,8 +63,8 @@ pub(crate) enum Commands {
     Fit(fit::Args),
     Trim(trim::Args),
     Filter(trim::FilterArgs),
-    CutPoints(cut_points::Args),
-    Transcript(transcript::Args),
+    CutPoints(trim::CutPointsArgs),
+    Transcript(view::TranscriptArgs),
     Stats(stats::Args),
     Tools(tools::Args),
     Stream(stream::Args),
@@ -76,11 +72,11 @@ pub(crate) enum Commands {
     Chat(chat::Args),
     Doctor(doctor::Args),
     List(list::Args),
-    Find(find::Args),
+    Find(list::FindArgs),
     Dataset(dataset::Args),
     View(view::Args),
     Cache(cache::Args),
-    Profiles(profiles::Args),
+    Profiles(reference::ProfilesArgs),
     Schema(reference::SchemaArgs),
     Completions(reference::CompletionsArgs),
     #[command(hide = true)]

@@ -1,4 +1,5 @@
-//! `msg view`: a conversation as HTML pages.
+//! A conversation to read: `msg view` writes HTML pages for people, `msg transcript` text or XML for the prompt of a model that is
+//! to summarise it.
 //!
 //! ```text
 //! msg view a.json > a.html               one page
@@ -6,18 +7,14 @@
 //! msg view a.json b.jsonl -o folder      folder/a.html, folder/b.html
 //! ```
 //!
-//! The contents of a page, and what it looks like, are `msg-view`'s.
-//!
-//! Where pages go: standard output, a file and its neighbours, a folder, or a temporary folder for a browser.
-//!
-//! What a session recorded of the messages that a page shows: times, models, usage and cost.
+//! The contents of a page, and what it looks like, are `msg-view`'s. Pages go to standard output, a file and its neighbours, a
+//! folder, or a temporary folder for a browser. They show what a session recorded of each message: times, models, usage and cost,
+//! as `msg stats` and `msg cache` have them.
 //!
 //! ```text
 //! record 3  user       09:00:00                    message 1   09:00:00
 //! record 4  assistant  09:00:12, usage of the call message 2   09:00:12, 12 s, read 12,000 …
 //! ```
-//!
-//! Usage and prices are those of `msg stats` and `msg cache`.
 
 use std::{
     collections::HashMap,
@@ -27,16 +24,20 @@ use std::{
 
 use msg_cache::{LedgerOptions, SessionLedger};
 use msg_core::{Diagnostic, Role, rfc3339};
-use msg_document::{CheckOptions, Counter, Format};
+use msg_document::{
+    CheckOptions, Counter, Document, Format, ObjectWriter, TranscriptOptions, transcript,
+};
 use msg_session::{Blob, Dialect, Session, SessionOptions, View};
 use msg_view::{Pages, Recorded, TokenPrice, ViewOptions};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Command;
 use crate::context::{Context, is_folder};
+use crate::documents::{AnswerArgs, Form, Lines};
 use crate::exit::{Failure, Status, refuse_if};
 use crate::input::{Input, InputArgs, Sources};
-use crate::options::ChainArgs;
+use crate::jsonl::Answer;
+use crate::options::{ChainArgs, Flags};
 use crate::output::Output;
 use crate::sessions::load::{provider, responses};
 use crate::{input, render, words};
@@ -367,4 +368,54 @@ fn timed(view: &View, bytes: &[u8]) -> Vec<Recorded> {
         res.push(Recorded { time, seconds, ..Recorded::default() });
     }
     res
+}
+
+/// Write a conversation as text or XML, for the prompt of a summariser.
+///
+/// Each message under a line [ROLE NAME]: its texts, calls as name(arguments), results as name: … What a model
+/// thought stays out. With --jsonl each line is answered by {"transcript":TEXT}, and may bring "options" with
+/// the flags below, in snake case.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  msg transcript session.json
+  msg transcript --form xml --max-bytes-per-result 2k session.json -o prompt.xml")]
+pub(crate) struct TranscriptArgs {
+    #[command(flatten)]
+    io: AnswerArgs,
+    #[command(flatten)]
+    how: HowArgs,
+}
+
+#[derive(Debug, Clone, Default, clap::Args, Serialize)]
+#[command(next_help_heading = "Transcript")]
+struct HowArgs {
+    /// text, or xml: elements `message` with `text`, `call` and `result`, escaped [default: text].
+    #[arg(long, value_name = "FORM", value_parser = ["text", "xml"])]
+    form: Option<String>,
+    /// Cut tool results after so many bytes (k, M).
+    #[arg(long, value_name = "N", value_parser = words::count)]
+    max_bytes_per_result: Option<usize>,
+}
+
+impl Command for TranscriptArgs {
+    fn run(self, cx: &Context) -> Result<Status, Failure> {
+        let options: TranscriptOptions = Flags::of(&self.how).options()?;
+        let read = self.io.input.of_a_line();
+        let lines = |it: Lines<'_>| {
+            it.answer(|line| {
+                let options = Flags::of(&self.how).options_of_line(line)?;
+                let messages = Document::read(line, &read)?.into_messages();
+                let text = transcript(&messages, &options);
+                let json = ObjectWriter::new().with("transcript", &text).finish();
+                Ok(Answer::new(json, Status::of(!messages.is_empty())))
+            })
+        };
+        self.io.run(cx, (Form::Text, None), lines, |mut input, sources, out| {
+            let document = input::open(cx, &mut input, &self.io.input)?;
+            let status = input::say_unread(cx, &document, &input.name);
+            let text = transcript(document.messages(), &options);
+            out.write((sources.head(&input.name) + &text).as_bytes())?;
+            Ok(status)
+        })
+    }
 }
