@@ -18,7 +18,7 @@ use pyo3::{
 use crate::input::Input;
 use crate::options::{Act, bad_option, guarded, refused, unreadable};
 use crate::reports::{Checked, Converted, Repaired};
-use crate::{findings, input, known, objects, options, output};
+use crate::{findings, input, known, objects, options};
 
 /// Documents of more bytes than this are worked on without the GIL: releasing it costs half a microsecond.
 const RELEASE_FROM: usize = 2048;
@@ -117,7 +117,7 @@ fn repair(
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::repair(json, &options))?;
     let mended = match it.changed {
-        true => output::like(py, &input, &it.document)?,
+        true => objects::like(py, &input, &it.document)?,
         false => document.clone(),
     };
     Ok(Repaired::of(mended, it))
@@ -152,7 +152,7 @@ fn convert<'py>(
     let to: Format = to.parse().map_err(|it| refused(py, &it))?;
     let input = Input::of(document)?;
     let it = work(py, input.json(), |json| msg_document::convert(json, to, &options))?;
-    Ok(Converted::of(output::like(py, &input, &it.document)?, it))
+    Ok(Converted::of(objects::like(py, &input, &it.document)?, it))
 }
 
 /// The line of `msg stats --json`.
@@ -193,7 +193,7 @@ fn fit<'py>(
     let mut it = work(py, input.json(), |json| fitter.answer(json, &answers))?;
     let line = text(py, &it.to_json());
     let fits = it.is_clean();
-    let fitted = it.take_document().map(|json| output::like(py, &input, &json)).transpose()?;
+    let fitted = it.take_document().map(|json| objects::like(py, &input, &json)).transpose()?;
     Ok((fitted, fits, line))
 }
 
@@ -210,7 +210,7 @@ fn fit_requests<'py>(
     let requests = work(py, input.json(), |json| fitter.requests(json))?;
     let list = PyList::empty(py);
     for it in &requests {
-        list.append(output::objects(py, it.as_bytes(), None)?)?;
+        list.append(objects::objects(py, it.as_bytes(), None)?)?;
     }
     Ok(list)
 }
@@ -228,7 +228,7 @@ fn messages<'py>(
     let rows = work(py, input.json(), |json| msg_document::messages(json, &options))?;
     let list = PyList::empty(py);
     for row in &rows {
-        list.append(output::objects(py, &row.to_json(), None)?)?;
+        list.append(objects::objects(py, &row.to_json(), None)?)?;
     }
     Ok(list)
 }
@@ -246,7 +246,7 @@ fn join<'py>(
     let joined = guarded(py, || Ok(msg_document::join(a, b, &ReadOptions::default())))?;
     let joined = joined.map_err(|it| refused(py, &it))?;
     let Some(kind) = first.as_ref().or(second.as_ref()) else { return Ok(None) };
-    joined.map(|json| output::like(py, kind, &json)).transpose()
+    joined.map(|json| objects::like(py, kind, &json)).transpose()
 }
 
 /// The key of a conversation for deduplication: 16 bytes.
@@ -319,12 +319,12 @@ impl CacheLedger {
         self.line += 1;
         let row = guarded(py, || Ok(self.ledger.push(input.json())))?;
         let row = row.map_or_else(|it| bad_row(self.line, &it), |it| to_json(&it));
-        output::objects(py, &row, None)
+        objects::objects(py, &row, None)
     }
 
     /// What the requests so far add up to.
     fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        output::objects(py, &to_json(&self.ledger.totals()), None)
+        objects::objects(py, &to_json(&self.ledger.totals()), None)
     }
 }
 
@@ -383,11 +383,11 @@ fn records<'py>(
     input: &Input<'_, 'py>,
     written: &[u8],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Input::Objects(walked) = input else { return output::like(py, input, written) };
+    let Input::Objects(walked) = input else { return objects::like(py, input, written) };
     if walked.elements.is_empty() {
-        return output::like(py, input, written);
+        return objects::like(py, input, written);
     }
     let lines: Vec<&[u8]> =
         written.split(|it| *it == b'\n').filter(|it| !it.trim_ascii().is_empty()).collect();
-    output::objects(py, &[b"[", lines.join(&b","[..]).as_slice(), b"]"].concat(), Some(walked))
+    objects::objects(py, &[b"[", lines.join(&b","[..]).as_slice(), b"]"].concat(), Some(walked))
 }

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 
 use crate::options::guarded;
-use crate::{kernels, output};
+use crate::{kernels, objects};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(over_column, module)?)?;
@@ -111,7 +111,7 @@ impl Answers {
         let list = PyList::empty(py);
         for chunk in &self.chunks {
             for row in 0..chunk.len() {
-                list.append(output::value(py, chunk, row)?)?;
+                list.append(objects::value(py, chunk, row)?)?;
             }
         }
         Ok(list)
@@ -323,7 +323,7 @@ fn over_column(
         answers = vec![merge(&columns).map_err(wrong)?];
     }
     if let Some(key) = key {
-        answers = answers.iter().map(|it| output::with_key(it, key)).collect::<PyResult<_>>()?;
+        answers = answers.iter().map(|it| objects::with_key(it, key)).collect::<PyResult<_>>()?;
     }
     let of = answers[0].data_type().clone();
     Ok(Answers { chunks: answers, of })

@@ -16,7 +16,6 @@ mod kernels;
 mod known;
 mod objects;
 mod options;
-mod output;
 mod reports;
 mod stream;
 

@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::input::{Input, is_mapping};
 use crate::options::{Act, guarded, refused};
-use crate::{known, options, output};
+use crate::{known, objects, options};
 
 pub(crate) const TOOLS: Act = Act::new("tools", known::TOOLS);
 const TOOL_PARSER: Act = Act::new("ToolParser", known::TOOLS);
@@ -38,7 +38,7 @@ fn tools<'py>(
     let options = options::of::<ToolsOptions>(TOOLS, options, py)?;
     let input = piece_of(text, TEXT)?;
     let read = guarded(py, || Ok(msg_document::tools(input.json(), &options).to_json()))?;
-    output::objects(py, &read, None)
+    objects::objects(py, &read, None)
 }
 
 /// The line of `msg stream --jsonl` about a captured stream.
@@ -52,7 +52,7 @@ fn stream<'py>(
     let options = options::of::<CaptureOptions>(STREAM, options, py)?;
     let input = piece_of(body, TEXT)?;
     let read = guarded(py, || Ok(msg_document::stream(input.json(), &options)))?;
-    output::objects(py, &read.map_err(|it| refused(py, &it))?.to_json(), None)
+    objects::objects(py, &read.map_err(|it| refused(py, &it))?.to_json(), None)
 }
 
 /// What a piece of text may be.
@@ -90,7 +90,7 @@ fn events<'py, 'a>(
     for event in events {
         let json =
             serde_json::to_vec(&event).map_err(|it| PyRuntimeError::new_err(it.to_string()))?;
-        list.append(output::objects(py, &json, None)?)?;
+        list.append(objects::objects(py, &json, None)?)?;
     }
     Ok(list)
 }
@@ -177,6 +177,6 @@ impl StreamAssembler {
     /// end completes.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let streamed = self.run.take().ok_or_else(over)?.finish();
-        output::objects(py, &streamed.to_json(), None)
+        objects::objects(py, &streamed.to_json(), None)
     }
 }

@@ -11,7 +11,6 @@
 
 #[cfg(feature = "documents")]
 mod acts;
-mod exports;
 mod state;
 #[cfg(feature = "streams")]
 mod streams;
@@ -24,7 +23,7 @@ use tracing as _;
 #[cfg(not(feature = "documents"))]
 use msg_json as _;
 
-pub use exports::{
+pub use state::{
     call, close, document, document_len, feed, finish, forget, input, open, options, report,
     report_len,
 };

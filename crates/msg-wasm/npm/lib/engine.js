@@ -1,4 +1,4 @@
-// The WebAssembly instance: texts in, answers out. `src/exports.rs` is its other side.
+// The WebAssembly instance: texts in, answers out. `src/state.rs` is its other side.
 import { InternalError, OptionError, ParseError } from './errors.js';
 
 const REPORT = 0, DOCUMENT = 1, SAME = 2, REFUSED = 3, BAD_OPTION = 4;
