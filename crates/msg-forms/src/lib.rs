@@ -25,15 +25,13 @@
 //! ```
 
 pub mod agent;
-mod answers;
 mod losses;
 mod lower;
 pub mod plain;
-pub mod schema;
 mod turn;
 
-pub use crate::answers::OrderedResults;
 pub use crate::losses::CODES;
+pub use losses::OrderedResults;
 pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again
@@ -46,6 +44,46 @@ pub mod turns {
         },
         turn::{TurnBuilder, TurnError, from_messages, read, read_document, write, write_messages},
     };
+}
+
+/// The JSON Schemas (2020-12) of the documented forms, as text (MS-7).
+///
+/// They describe what is written; readers take more. Nothing is validated here.
+pub mod schema {
+    /// Messages in native form (MS-7).
+    const NATIVE: &str = include_str!("../schemas/native.schema.json");
+
+    /// Messages in the documented agent form (MS-11).
+    const AGENT: &str = include_str!("../schemas/agent.schema.json");
+
+    /// Stored turns (MS-19).
+    const TURNS: &str = include_str!("../schemas/turns.schema.json");
+
+    /// One stream event (MS-23).
+    const EVENT: &str = include_str!("../schemas/event.schema.json");
+
+    /// One diagnostic (MS-26).
+    const DIAGNOSTIC: &str = include_str!("../schemas/diagnostic.schema.json");
+
+    /// Names and texts of all schemas.
+    pub const ALL: &[(&str, &str)] = &[
+        ("native", NATIVE),
+        ("agent", AGENT),
+        ("turns", TURNS),
+        ("event", EVENT),
+        ("diagnostic", DIAGNOSTIC),
+    ];
+
+    /// The schema of this name: `native`, `agent`, `turns`, `event` or `diagnostic`.
+    ///
+    /// ```
+    /// use msg_forms::schema;
+    /// assert!(schema::by_name("turns").unwrap().contains("\"turns\""));
+    /// assert_eq!(schema::by_name("yaml"), None);
+    /// ```
+    pub fn by_name(name: &str) -> Option<&'static str> {
+        ALL.iter().find(|it| it.0 == name).map(|it| it.1)
+    }
 }
 
 /// The examples of the README run as tests.
