@@ -11,8 +11,7 @@ use msg_json::{Writer, to_text};
 
 use super::lose_part;
 use crate::events;
-use crate::events::whole::items_of;
-use crate::events::{Call, End, Kind, Open, id_of};
+use crate::events::{Call, End, Kind, Open, items_of};
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
 ///
@@ -356,4 +355,9 @@ impl<'a> At<'a> {
             it.key(name).u64(n as u64);
         }
     }
+}
+
+/// The id of an item that has none of its own.
+pub(super) fn id_of(prefix: &str, place: usize) -> String {
+    format!("{prefix}_{place}")
 }
