@@ -12,9 +12,9 @@ use msg_json::Kind;
 
 use super::{Shape, Shapes};
 use crate::api_shapes::is_saying;
-use crate::hash::text_hash;
 use crate::layout::ListPlace;
 use crate::lead::MARKERS;
+use crate::outline::text_hash;
 use crate::skeleton::{Cursor, HEAD, kept};
 
 /// Of more names than these, some of which may come twice, the reader of documents says more.
