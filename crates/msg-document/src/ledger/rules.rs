@@ -46,9 +46,15 @@ const IN_CASE: &[&str] = &[
     "stop_reason",
 ];
 
+/// A request is not further inside of what is around it: `{"request":{"contents":[…]}}`.
+const BODY: usize = 2;
+
 /// Members of a body that hold what was said.
 const CONVERSATION: &[&str] =
     &["messages", "input", "contents", "steps", "output", "outputs", "choices", "candidates"];
+
+/// Members of a body that hold what the system says.
+const SYSTEMS: &[&str] = &["system", "systemInstruction", "system_instruction", "instructions"];
 
 /// Members that hold schemas in the spelling of OpenAPI, and what that spells otherwise than JSON Schema (RQ-3).
 const OPENAPI: [&[&str]; 2] = [
@@ -240,7 +246,10 @@ pub(super) fn tells(it: &Diagnostic, way: &[String]) -> bool {
     let mut left_out = left_out.into_iter().flat_map(|it| it.1.split('`').skip(1).step_by(2));
     // What a finding of a check ends with is a word: `a tool result without content`.
     let message = it.message();
-    let may_name = it.code.as_str().starts_with("convert::") || message.contains(['`', '.']);
+    // The id of a call is not a member.
+    let is_id = it.at.tool_call_id.as_deref().is_some_and(|id| named(&message) == Some(id));
+    let may_name =
+        !is_id && (it.code.as_str().starts_with("convert::") || message.contains(['`', '.']));
     may_name && names(&message, way) || left_out.any(|name| way.iter().any(|step| step == name))
 }
 
@@ -290,8 +299,11 @@ fn is_any_shared(leaf: &Leaf<'_>) -> bool {
 pub(super) fn is_setting(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     let is_tool = leaf.text == "{}"
         && matches!(way, [_, body, list, _] if body.name == "tools" && list.is_list);
-    (is_tool || SETTINGS.contains(&leaf.name))
-        && way.get(1).is_some_and(|it| !it.is_list && !CONVERSATION.contains(&it.name))
+    let is_of_body = || {
+        let mut around = way.iter().skip(1).take(BODY);
+        way.get(1).is_some_and(|it| !it.is_list) && !around.any(|it| holds_conversation(it.name))
+    };
+    (is_tool || SETTINGS.contains(&leaf.name)) && is_of_body()
 }
 
 /// Whether a word is one of the format: what is in a list or an object under its name is a value, and so is what no
@@ -332,7 +344,7 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
         // A setting of the body that is off or null is none; a conversation that is one object is not a setting.
         let around = way.get(1..way.len().saturating_sub(1)).unwrap_or_default();
         let is_of_body = !way.iter().skip(1).any(|it| it.is_list)
-            && !around.iter().any(|it| holds_conversation(it.name));
+            && !around.iter().any(|it| holds_conversation(it.name) || SYSTEMS.contains(&it.name));
         return is_of_body || leaf.text == "\"\"" || may_be_empty(leaf.name);
     }
     match leaf.name {
@@ -343,12 +355,16 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     }
 }
 
-/// Whether a value is an empty list or object beside the messages of a store, under a name of an application's own.
-pub(super) fn is_own_empty(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
-    matches!(leaf.text, "[]" | "{}")
+/// Whether a value is an empty list or object beside the messages of a store, under a name of an application's own, or a
+/// flag that is off in a store of one text.
+pub(super) fn is_own_empty(leaf: &Leaf<'_>, way: &[Frame<'_>], is_one: bool) -> bool {
+    (matches!(leaf.text, "[]" | "{}") || is_one && leaf.text == "false")
         && !may_be_empty(leaf.name)
         && !way.iter().skip(1).any(|it| it.is_list)
 }
+
+/// Where LangChain keeps the signatures of Gemini's calls, by their ids.
+const SIGNATURES: &str = "__gemini_function_call_thought_signatures__";
 
 /// Formats in which the result of a tool may be any JSON value.
 const WITH_VALUES: [&str; 4] = ["ai-sdk", "vercel-ui", "agent-framework", "semantic-kernel"];
@@ -367,6 +383,7 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
     let is_said = leaf.is_free
         || leaf.name.is_empty()
         || is_result
+        || way.iter().any(|it| it.name == SIGNATURES)
         || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
     let of_records = (told.has_bookkeeping && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
