@@ -590,7 +590,9 @@ class Program:
         status, out, err = self.run(args + ["-v", path])
         edits = []
         for code, text, place, fix in re.findall(r"^\w+\[([\w:-]+)\]: (.*)\n *--> (.*)\n(?: *\|.*\n)*(?: *= (.*))?", err, re.M):
-            at, message = {}, re.search(r": message (\d+)", place)
+            at, message, line = {}, re.search(r": message (\d+)", place), re.search(r":(\d+)$", place)
+            if line:
+                at["line"] = int(line.group(1))
             left_out = re.match("`(.*)` is left out", text)
             if message:
                 at["message"] = int(message.group(1))
