@@ -31,8 +31,13 @@ pub fn of_chat(document: &str) -> u64 {
         match it["role"].as_str() {
             Some("system" | "developer") => {}
             Some("tool") => events.result(&it["tool_call_id"], &it["content"]),
+            // The calls of old requests have no ids: the next message answers.
+            Some("function") => events.result(&it["name"], &it["content"]),
             role => {
                 events.text(role, &text(&it["content"]));
+                if let call @ Value::Object(_) = &it["function_call"] {
+                    events.call(&call["name"], &call["name"], &call["arguments"]);
+                }
                 for call in it["tool_calls"].as_array().into_iter().flatten() {
                     let function = &call["function"];
                     events.call(&call["id"], &function["name"], &function["arguments"]);

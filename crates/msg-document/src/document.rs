@@ -319,11 +319,18 @@ impl Document {
     pub fn written_anew(&self) -> Vec<Diagnostic> {
         let is_anew = matches!(self.edited, Some(Edited::Anew));
         let Some(anew) = self.format.written_anew().filter(|_| is_anew) else { return Vec::new() };
-        // What a reader mends in memory is so in what is written.
-        let is_mend =
-            |it: &&Diagnostic| it.code.as_str().starts_with("session::") && it.fix.is_some();
-        let mends = self.content.notes.iter().filter(is_mend).cloned();
-        std::iter::once(anew).chain(mends).collect()
+        let of_session = |it: &&Diagnostic| it.code.as_str().starts_with("session::");
+        let said = self.content.notes.iter().filter(of_session).filter_map(|it| match &it.fix {
+            // What a reader mends in memory is so in what is written.
+            Some(_) => Some(it.clone()),
+            None if it.code == "session::off-path" => {
+                let mut it = it.clone().with_fix("left them out");
+                it.severity = Severity::Warning;
+                Some(it)
+            }
+            None => None,
+        });
+        std::iter::once(anew).chain(said).collect()
     }
 
     /// What it asks besides its conversation, if it is a request (AN-21).

@@ -21,6 +21,9 @@ const CANDIDATES: usize = 1 << 14;
 /// Room for so many counts is taken at once: growing step by step would move the first of them thrice.
 const ROOM: usize = 28;
 
+/// A text of so many bytes may be mostly marks, or say what the name of a member says.
+const SHORT: usize = 1 << 10;
+
 /// As many texts are searched for letter by letter.
 const SEARCHES: usize = 64;
 
@@ -344,23 +347,25 @@ impl<'w> Written<'w> {
             if it.is_free {
                 words.take(it.name());
             }
+            let is_in_text = it.is_empty && in_texts.contains(&it.key);
+            if is_synonym || is_in_text || !words.may_hold(&it.said) {
+                return !(is_synonym || is_in_text);
+            }
             let mut spellings = rules::spellings(it.name(), &it.said).into_iter();
             // The digits of `1.0` are the words of other numbers.
             let is_one_word = it.is_text || !it.is_empty && !it.said.contains(['-', '.']);
-            let is_in_text = it.is_empty && in_texts.contains(&it.key);
-            let is_there =
-                is_synonym || is_in_text || is_one_word && spellings.any(|it| words.take(&it)) || {
-                    searches = searches.saturating_sub(1);
-                    let found = |from: &str| find(from.as_bytes(), it.said.as_bytes());
-                    // Marks alone are in any text of JSON.
-                    let has_words = words_of(&it.said).next().is_some();
-                    searches > 0
-                        && has_words
-                        && match it.is_text {
-                            true => found(&words.joined).is_some(),
-                            false => !it.is_empty && has_number(&words.joined, &it.said, found),
-                        }
-                };
+            let is_there = is_one_word && spellings.any(|it| words.take(&it)) || {
+                searches = searches.saturating_sub(1);
+                let found = |from: &str| find(from.as_bytes(), it.said.as_bytes());
+                // Marks alone are in any text of JSON.
+                let has_words = words_of(&it.said).next().is_some();
+                searches > 0
+                    && has_words
+                    && match it.is_text {
+                        true => found(&words.joined).is_some(),
+                        false => !it.is_empty && has_number(&words.joined, &it.said, found),
+                    }
+            };
             !is_there
         });
     }
@@ -479,6 +484,12 @@ struct Words {
 }
 
 impl Words {
+    /// Whether they may be those of this text: not of one that is many times as long, such as a sound that the target has
+    /// no place for. No spelling of a text is shorter than its fourth part but for marks of JSON.
+    fn may_hold(&self, said: &str) -> bool {
+        said.len() <= SHORT + 4 * self.joined.len()
+    }
+
     fn add(&mut self, leaf: &Leaf<'_>) {
         let said = leaf.said();
         let mut add = |text: &str| {
