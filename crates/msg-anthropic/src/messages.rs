@@ -49,7 +49,7 @@ pub type Document = codec::Document<MessagesRequest>;
 /// ```
 ///
 /// # Errors
-/// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
+/// [`Error::Read`] with message and byte, or [`Error::TooLarge`].
 pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), Error> {
     Document::read(json, options)
 }

@@ -29,7 +29,7 @@ pub type Document = codec::Document<ConverseRequest>;
 /// not JSON and for what is not a conversation. Linear in the input.
 ///
 /// # Errors
-/// [`Error::Read`](crate::Error::Read) with message and byte, or [`Error::TooLarge`](crate::Error::TooLarge).
+/// [`Error::Read`] with message and byte, or [`Error::TooLarge`].
 pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Document, Report), Error> {
     Document::read(json, options)
 }

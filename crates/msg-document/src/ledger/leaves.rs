@@ -74,8 +74,20 @@ impl<'t> Leaf<'t> {
             return None;
         }
         let object = self.said();
+        // Another notation, such as `{'a': 1}`, is a text.
+        let mut inside = object.strip_prefix('{').into_iter().flat_map(str::bytes);
+        let first = inside.find(|it| !it.is_ascii_whitespace());
+        if first.is_some_and(|it| !matches!(it, b'"' | b'}')) {
+            return None;
+        }
         let end = msg_json::value_end(object.as_bytes(), 0);
         (end == Some(object.trim_end().len())).then_some(object)
+    }
+
+    /// Arguments that are not an object as the value of the object that they are wrapped into.
+    pub(super) fn wrapped(&self) -> Option<Self> {
+        let is_text = self.is_text() && !self.is_free && rules::holds_json(self.name);
+        is_text.then_some(Leaf { name: WRAPPED, is_free: true, ..*self })
     }
 
     /// What the values of that object are in.
@@ -112,6 +124,9 @@ pub(super) fn text_key(said: &str) -> u64 {
 pub(super) fn member_key(name: &str, value: &str) -> u64 {
     xxh3_64(value.as_bytes()) ^ rules::name_hash(name)
 }
+
+/// The only member of an object that is made of arguments that are none.
+const WRAPPED: &str = "_raw";
 
 /// Room for so many levels is taken at once.
 const FRAMES: usize = 16;

@@ -402,6 +402,8 @@ impl Visit for Pairing<'_, '_> {
         let is_form = !is_own_empty && !is_said_again && rules::is_form(&leaf, way);
         if is_said_once && written.has_written(key) || is_form {
             written.owe(key, leaf.text);
+        } else if let Some(it) = leaf.wrapped().filter(|it| written.find(it, it.key())) {
+            written.counts.entry(it.key()).or_default().is_written |= is_said_once;
         } else if written.find(&leaf, key) {
             written.counts.entry(key).or_default().is_written |= is_said_once;
         } else if !is_said_once || !written.has_written(key) {
