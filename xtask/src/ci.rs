@@ -4,8 +4,10 @@
 //! instruction counts, which seldom fills two cores, is made beside them.
 //!
 //! ```text
-//! format, tests, crashes, columns, lints, docs, each crate alone, examples, codegen, tidy    one after the other
-//! instructions                                                                                 beside them
+//! format, tests, crashes and columns, docs of columns, lints, docs, each crate alone, examples, codegen, tidy
+//!     one after the other
+//! instructions
+//!     beside them
 //! ```
 
 use std::fs::File;
@@ -19,17 +21,21 @@ use crate::{Res, bench, codegen, sh, tidy};
 
 /// As the tests are built, which build them.
 const EXAMPLES: [&str; 4] = ["build", "--profile=test", "--examples", "--locked"];
-/// The tests that stop the program in the middle of a write.
-const CRASHES: &[&str] = &[
-    "test",
+/// What is built for the tests that stop the program in the middle of a write, and for those of columns. The crates of
+/// Arrow are not among the default members, so that other builds do not compile them. All packages are named: alone,
+/// either would be built with other features of its dependencies, and nearly all crates would be built again.
+const MORE: [&str; 5] = [
     "--locked",
-    "--package=msg-cli",
-    "--features=test-hooks",
-    "--test=it",
-    "--",
-    "doctor",
-    "sessions",
+    "--workspace",
+    "--exclude=benches",
+    "--exclude=msg-fuzz",
+    "--features=msg-cli/test-hooks",
 ];
+/// By the names of their modules.
+const CRASHES_AND_COLUMNS: [&str; 5] = ["--test=it", "--", "doctor", "sessions", "columns"];
+/// By its folder.
+const DOCS_OF_COLUMNS: [&str; 3] = ["--doc", "--", "msg-arrow"];
+const EXAMPLES_OF_COLUMNS: &str = "crates/msg-arrow/examples";
 /// The fuzz targets are linted too, without libFuzzer: that takes no nightly and no C++ compiler.
 const LINTED: &[&str] = &[
     "--locked",
@@ -71,9 +77,9 @@ fn whole(steps: &mut Steps<'_>, tests: Tests) -> Res {
     if tests == Tests::ToRun {
         steps.cargo("tests", &["test", "--locked"], &[]);
     }
-    steps.cargo("crashes", CRASHES, &[]);
-    // Not a default member, so that other builds do not compile the crates of Arrow.
-    steps.cargo("columns", &["test", "--locked", "--package", "msg-arrow"], &[]);
+    let more = |what: &[&'static str]| [&["test"], &MORE[..], what].concat();
+    steps.cargo("crashes and columns", &more(&CRASHES_AND_COLUMNS), &[]);
+    steps.cargo("docs of columns", &more(&DOCS_OF_COLUMNS), &[]);
     steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
     // As users have them, so that each crate alone finds them checked.
     let strict = [("RUSTDOCFLAGS", "-D warnings")];
@@ -147,7 +153,13 @@ impl Beside {
 /// it shows.
 fn examples(workspace: &Workspace) -> Res {
     let mut ran: Vec<String> = Vec::new();
-    let columns = ["build", "--profile=test", "--examples", "--locked", "--package=msg-arrow"];
+    let mut named = Vec::new();
+    for entry in std::fs::read_dir(workspace.root.join(EXAMPLES_OF_COLUMNS))? {
+        let name = entry?.path().with_extension("");
+        named.extend(name.file_name().map(|it| format!("--example={}", it.to_string_lossy())));
+    }
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    let columns = [&["build", "--profile=test"], &MORE[..], &named].concat();
     let built = [workspace.executables(&EXAMPLES)?, workspace.executables(&columns)?];
     for example in built.into_iter().flatten() {
         if ran.contains(&example.path) {

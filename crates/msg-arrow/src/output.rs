@@ -88,10 +88,22 @@ impl Texts {
 }
 
 /// Whether there is room for more bytes after those that are there.
-fn place(len: usize, more: usize) -> Result<(), Full> {
-    let fits = len.checked_add(more).is_some_and(|it| i32::try_from(it).is_ok());
-    if fits { Ok(()) } else { Err(Full) }
+const fn place(len: usize, more: usize) -> Result<(), Full> {
+    match len.checked_add(more) {
+        Some(it) if it <= MOST => Ok(()),
+        _ => Err(Full),
+    }
 }
+
+/// The longest column.
+const MOST: usize = i32::MAX as usize;
+
+// No offset wraps.
+const _: () = {
+    assert!(place(MOST - 1, 1).is_ok() && place(MOST, 0).is_ok());
+    assert!(place(MOST, 1).is_err() && place(0, MOST + 1).is_err());
+    assert!(place(usize::MAX, 1).is_err());
+};
 
 /// JSON and the like, which is UTF-8 as a rule: looking for wrong bytes one by one would cost a fifth of a repair.
 pub(crate) fn utf8(bytes: &[u8]) -> Cow<'_, str> {
@@ -597,17 +609,4 @@ pub(crate) fn summary() -> Fields {
 /// A code, and how often it was found.
 pub(crate) fn entries() -> Fields {
     Fields::from(vec![always("key", DataType::Utf8), always("value", DataType::Int64)])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Full, place};
-
-    #[test]
-    fn no_offset_wraps() {
-        let most = i32::MAX as usize;
-        assert_eq!((place(most - 1, 1), place(most, 0)), (Ok(()), Ok(())));
-        assert_eq!((place(most, 1), place(0, most + 1)), (Err(Full), Err(Full)));
-        assert_eq!(place(usize::MAX, 1), Err(Full));
-    }
 }

@@ -1,5 +1,5 @@
 //! The tests of the library: laws over rows in every layout, nested columns by cases, and what a call costs.
 
-mod cases;
+mod columns;
 mod laws;
-mod nested;
+mod nested_columns;
