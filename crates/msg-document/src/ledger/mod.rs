@@ -331,7 +331,10 @@ impl Places {
                     found.push(place.index);
                 }
             }
-            for of in spelled.get(&key).into_iter().flatten() {
+            // What is an application's in the source may be in a part that is kept as it is, where no name is.
+            let named =
+                (leaf.is_text() && !leaf.is_free).then(|| key ^ rules::name_hash(leaf.name));
+            for of in spelled.get(&key).into_iter().flatten().chain(&named) {
                 if let Some(found) = places.get_mut(of).filter(|it| it.len() < SAME) {
                     found.push(Place::of(way));
                 }
