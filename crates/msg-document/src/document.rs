@@ -164,11 +164,7 @@ impl Document {
 
     /// Whether calls are in the text of assistants, and several system messages are fine (MS-10).
     pub fn has_text_calls(&self) -> bool {
-        match self.calls {
-            CallForms::Auto => self.format.codec().has_text_calls(),
-            CallForms::Native => false,
-            CallForms::Xml => true,
-        }
+        self.calls.are_in_texts(self.format)
     }
 
     /// What was odd about it, as the reader reports it.

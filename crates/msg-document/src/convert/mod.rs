@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
-use msg_core::{Diagnostic, Message, Report};
+use msg_core::{Code, Diagnostic, Message, Report, Severity};
 use msg_forms::OrderedResults;
 
 pub use self::options::{Carry, ConvertOptions};
@@ -32,7 +32,7 @@ use crate::refusal::Refusal;
 use crate::repair::repair;
 use crate::rows::Row;
 use crate::schemas::mend_for_format;
-use crate::text_calls::TextCalls;
+use crate::text_calls::{self, TextCalls};
 
 /// A converted document.
 #[derive(Debug, Clone, Default)]
@@ -232,6 +232,10 @@ impl Document {
             self.content.messages = messages;
             res.edits.extend(lost);
         }
+        let servers = match to.name() {
+            "native" | "msgmd" | "plain" => Vec::new(),
+            _ => text_calls::servers(&self.content.messages),
+        };
         let written = match &options.carry {
             Carry::Conversation => {
                 res.left_behind = self.members();
@@ -247,6 +251,7 @@ impl Document {
             }
         };
         res.edits.extend(written.into_vec());
+        res.tell_of_servers(servers);
         ordered.placed_as_before(&mut res.edits[n_ordered..]);
         if let Some(places) = places {
             // They are counted in the mended messages.
@@ -379,6 +384,21 @@ fn made_up(to: Format, options: &ConvertOptions) -> MadeUp {
 }
 
 impl Converted {
+    /// Reports the servers of calls at these places that the writer left out without a word (XT-12).
+    fn tell_of_servers(&mut self, mut servers: Vec<(usize, usize)>) {
+        if servers.is_empty() {
+            return;
+        }
+        let told = self.edits.iter().filter(|it| it.message().contains(text_calls::SERVER));
+        let told: BTreeSet<_> = told.filter_map(|it| it.at.message.zip(it.at.part)).collect();
+        servers.retain(|it| !told.contains(it));
+        let text = format!("the format has no place for {}", text_calls::SERVER);
+        self.edits.extend(servers.into_iter().map(|(message, part)| {
+            let code = Code::new("convert::lost-member");
+            Diagnostic::new(Severity::Info, code, text.clone()).at_part(message, part)
+        }));
+    }
+
     /// Mends the new document for a provider (MS-24).
     fn mend(
         &mut self,
@@ -459,6 +479,7 @@ impl Converted {
             has_bookkeeping: from.is_session() || from.name() == "otel",
             is_one: is_one(from, &source),
             lacks_ids: lacks_ids(to, options),
+            has_text_calls: options.read.calls.are_in_texts(from),
             // The records of an agent are not a request.
             has_settings: !matches!(options.carry, Carry::Response) && !from.has_records(),
             made_up: if to.is_session() { made_up(to, options) } else { MadeUp::default() },

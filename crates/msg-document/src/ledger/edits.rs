@@ -57,6 +57,7 @@ pub(crate) fn account_in_place(
         has_bookkeeping: format.has_records() && is_anew,
         is_one: is_one(format, source),
         lacks_ids: false,
+        has_text_calls: false,
         // They are in the same words in what was written.
         has_settings: false,
         made_up: MadeUp::default(),
@@ -139,6 +140,7 @@ impl Cut<'_> {
             has_bookkeeping: format.has_records() || format.name() == "otel",
             is_one: is_one(format, &source),
             lacks_ids: false,
+            has_text_calls: self.read.calls.are_in_texts(format),
             has_settings: !is_own && !format.has_records(),
             made_up: MadeUp::default(),
             kept,

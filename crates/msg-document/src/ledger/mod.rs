@@ -93,6 +93,8 @@ pub(crate) struct Told<'a> {
     pub(crate) lacks_ids: bool,
     /// Whether the settings of a request are accounted for elsewhere: not those that a response says again.
     pub(crate) has_settings: bool,
+    /// Whether calls were read from texts.
+    pub(crate) has_text_calls: bool,
     /// What the target says of itself, whatever it is given.
     pub(crate) made_up: MadeUp,
     /// The elements of the source's list that were written as they are, of a document that was cut.
@@ -454,6 +456,8 @@ mod tests {
         has_records: bool,
         #[serde(default)]
         lacks_ids: bool,
+        #[serde(default)]
+        has_text_calls: bool,
         /// The document that was cut, where `written` is that and what is gone.
         cut: Option<String>,
         #[serde(default)]
@@ -476,6 +480,7 @@ mod tests {
                 has_bookkeeping: case.has_records,
                 is_one: !case.source.contains('\n'),
                 lacks_ids: case.lacks_ids,
+                has_text_calls: case.has_text_calls,
                 has_settings: true,
                 made_up: MadeUp::default(),
                 kept: case.cut.as_ref().and_then(|it| Kept::of(&case.source, it)),

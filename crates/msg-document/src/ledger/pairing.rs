@@ -1,6 +1,7 @@
 //! Which values of a source are in what was written: by equal values first, then, for texts that were split, joined or
 //! put into other texts, by their words.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memchr::memmem::find;
@@ -341,6 +342,9 @@ impl<'w> Written<'w> {
         let has_empty = missing.iter().any(|it| it.is_empty);
         let in_texts = if has_empty { keys_in_texts(written) } else { HashSet::new() };
         let mut searches = SEARCHES;
+        // Of calls that were read from texts, whether their servers are not known to be left out.
+        let with_servers =
+            told.has_text_calls.then(|| !told.report.iter().any(rules::tells_of_server));
         missing.retain(|it| {
             let is_synonym =
                 it.synonyms.iter().any(|it| words.all.contains(&xxh3_64(it.as_bytes())));
@@ -351,10 +355,14 @@ impl<'w> Written<'w> {
             if is_synonym || is_in_text || !words.may_hold(&it.said) {
                 return !(is_synonym || is_in_text);
             }
-            let mut spellings = rules::spellings(it.name(), &it.said).into_iter();
+            let mut spellings = rules::spellings(it.name(), &it.said);
+            if let Some(with_servers) = with_servers.filter(|_| it.is_text) {
+                let said = rules::said_in_text(&it.said, with_servers);
+                spellings.extend(said.into_iter().map(Cow::Owned));
+            }
             // The digits of `1.0` are the words of other numbers.
             let is_one_word = it.is_text || !it.is_empty && !it.said.contains(['-', '.']);
-            let is_there = is_one_word && spellings.any(|it| words.take(&it)) || {
+            let is_there = is_one_word && spellings.iter().any(|it| words.take(it)) || {
                 searches = searches.saturating_sub(1);
                 let found = |from: &str| find(from.as_bytes(), it.said.as_bytes());
                 // Marks alone are in any text of JSON.

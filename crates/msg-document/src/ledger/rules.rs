@@ -11,6 +11,7 @@ use msg_core::Diagnostic;
 use super::Told;
 use super::words::{is_of_formats, is_word, may_be_empty};
 use crate::ledger::leaves::{Frame, Leaf, walk};
+use crate::text_calls::{self, SaidInText};
 
 /// Settings of a request, which each format says in its own words; the reader and the writer of its head account for them.
 const SETTINGS: &[&str] = &[
@@ -105,6 +106,7 @@ fn is_of_application(name: &str) -> bool {
         "arguments"
             | "input"
             | "args"
+            | "tool_kwargs"
             | "response"
             | "result"
             | "parameters"
@@ -442,6 +444,26 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         res.extend(text(said).map(Cow::Owned));
     }
     res
+}
+
+/// A text with calls in markup as their values; a result by its content, as the call that it answers says its tool.
+pub(super) fn said_in_text(said: &str, with_servers: bool) -> Vec<String> {
+    if let Some(it) = msg_xml::ParsedResult::parse(said) {
+        return vec![it.content];
+    }
+    let said = text_calls::said_in_text(said, with_servers).into_iter();
+    let joined = said.map(|SaidInText { mut words, arguments }| {
+        for it in arguments {
+            walk(&it, |leaf, _| words.extend([" ", leaf.name, " ", &*leaf.said()]));
+        }
+        words
+    });
+    joined.collect()
+}
+
+/// Whether a finding says that the server of a call is left out.
+pub(super) fn tells_of_server(it: &Diagnostic) -> bool {
+    it.code == "convert::lost-member" && it.message().contains(text_calls::SERVER)
 }
 
 /// A data URL by its type, in the words that providers have for it, and its data in either alphabet of base64.

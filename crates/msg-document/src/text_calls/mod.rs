@@ -15,8 +15,10 @@ pub(crate) use self::write::text_as_call;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use msg_core::{Diagnostic, Message, Part, Role, SeededIds, Severity, Text, ToolResult};
+use msg_core::{Diagnostic, Message, Origin, Part, Role, SeededIds, Severity, Text, ToolResult};
 use msg_xml::{Fenced, ParseOptions, Parsed, ParsedCall, ParsedPart, SegmentKind};
+
+use crate::format::Format;
 
 /// Where the calls of a document are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -29,6 +31,17 @@ pub enum CallForms {
     Native,
     /// In the text, as `<tool>` blocks (XT-12), and the results as `Tool: NAME` texts (XT-45); also in members.
     Xml,
+}
+
+impl CallForms {
+    /// Whether the calls of a document of this format are in its texts.
+    pub(crate) fn are_in_texts(self, format: Format) -> bool {
+        match self {
+            CallForms::Auto => format.codec().has_text_calls(),
+            CallForms::Native => false,
+            CallForms::Xml => true,
+        }
+    }
 }
 
 /// What was text in a document whose calls have been read from it.
@@ -341,13 +354,11 @@ const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 /// A call in a code fence was quoted, unless something answers it: a result where no other call is, or one of its name
 /// that no other call takes.
 fn parse(text: &str, followed: &Followed) -> Parsed {
-    let read =
-        |it| msg_xml::parse(text.as_bytes(), None, &ParseOptions::new().with_fenced_tools(it));
-    let quoted = read(Fenced::Never);
-    if followed.0.is_empty() || !(text.contains("```") || text.contains("~~~")) {
+    let quoted = parse_with(text, Fenced::Never);
+    if followed.0.is_empty() || !has_fence(text) {
         return quoted;
     }
-    let all = read(Fenced::Always);
+    let all = parse_with(text, Fenced::Always);
     match quoted.calls().next().is_none() || followed.answers_more(&all, &quoted) {
         true => all,
         false => quoted,
@@ -368,3 +379,64 @@ fn calls<'p>(parsed: &'p Parsed, text: &str) -> Vec<(std::ops::Range<usize>, &'p
     }
     found
 }
+
+fn parse_with(text: &str, fenced: Fenced) -> Parsed {
+    msg_xml::parse(text.as_bytes(), None, &ParseOptions::new().with_fenced_tools(fenced))
+}
+
+fn has_fence(text: &str) -> bool {
+    text.contains("```") || text.contains("~~~")
+}
+
+/// A text with calls as what it says: the text around them, then of each call its tool and its server, in
+/// [`SaidInText::words`], and its arguments.
+pub(crate) struct SaidInText {
+    pub(crate) words: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// What a text with calls says in each way of reading those in code fences; nothing if it has none. Without the servers
+/// if they are known to be left out.
+pub(crate) fn said_in_text(text: &str, with_servers: bool) -> Vec<SaidInText> {
+    if !text.contains('<') {
+        return Vec::new();
+    }
+    let mut ways = vec![Fenced::Never];
+    ways.extend(has_fence(text).then_some(Fenced::Always));
+    let said = ways.into_iter().filter_map(|fenced| {
+        let parsed = parse_with(text, fenced);
+        let (mut words, mut arguments, mut at) = (String::new(), Vec::new(), 0);
+        for (span, call) in calls(&parsed, text) {
+            words.extend([&text[at..span.start], " ", call.tool_name(), " "]);
+            if with_servers && call.server_name() != LOCAL {
+                words.extend([call.server_name(), " "]);
+            }
+            arguments.push(call.arguments().text().to_owned());
+            at = span.end;
+        }
+        words.push_str(&text[at..]);
+        (at > 0).then_some(SaidInText { words, arguments })
+    });
+    said.collect()
+}
+
+/// The server of a call that names none.
+const LOCAL: &str = "local";
+
+/// The parts that are calls of a server other than that.
+pub(crate) fn servers(messages: &[Message]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        for (part, it) in message.parts.iter().enumerate() {
+            if let Part::ToolCall(it) = it
+                && it.extra.get(&Origin::Xml, SERVER).is_some()
+            {
+                found.push((at, part));
+            }
+        }
+    }
+    found
+}
+
+/// The member of a call that says its server.
+pub(crate) const SERVER: &str = "server_name";

@@ -174,7 +174,7 @@ impl CallSource {
 }
 
 fn render(call: &ToolCall) -> Option<String> {
-    let server = call.extra.get(&Origin::Xml, "server_name");
+    let server = call.extra.get(&Origin::Xml, super::SERVER);
     let server = server.and_then(|it| serde_json::from_str::<String>(it.text()).ok());
     let block = msg_xml::ParsedCall::new(call.name.clone(), call.arguments.clone());
     let block = match server {

@@ -24,6 +24,7 @@ struct Case {
     #[serde(default)]
     model: Option<String>,
     options: Option<Box<RawValue>>,
+    read: Option<ReadOptions>,
     text: String,
 }
 
@@ -38,7 +39,8 @@ fn documents_are_converted() {
         };
         let given = case.options.as_ref().map_or("{}", |it| it.get());
         let options = ConvertOptions::default().with_carry(carry).with(given.as_bytes());
-        let options = options.expect("because a case has options that there are");
+        let mut options = options.expect("because a case has options that there are");
+        options.read = case.read.unwrap_or(options.read);
         let to = case.to.parse().expect("because the target is a format");
         match convert(case.text.as_bytes(), to, &options) {
             Err(refusal) => format!("refused: {}", refusal.diagnostic()),
