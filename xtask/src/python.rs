@@ -11,7 +11,8 @@ use std::path::Path;
 use crate::workspace::Workspace;
 use crate::{Res, sh};
 
-const TOOLS: &[&str] = &["maturin", "hypothesis", "mypy", "pyarrow", "pyright", "pytest", "ruff"];
+const TOOLS: &[&str] =
+    &["maturin", "hypothesis", "mypy", "orjson", "pyarrow", "pyright", "pytest", "ruff"];
 const ENGINES: &[&str] = &[
     "chdb",
     "daft",
