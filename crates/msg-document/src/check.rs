@@ -24,7 +24,7 @@ use crate::options::{CheckOptions, ReadOptions};
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
-use crate::settings::check_settings;
+use crate::settings::{Asked, check_settings};
 use crate::skeleton::Skeleton;
 
 /// Checks a document.
@@ -258,11 +258,24 @@ impl Document {
         let Some(profile) = profile else { return Vec::new() };
         let Some(head) = self.head() else { return Vec::new() };
         let mut res = check_head(&head, profile);
-        res.extend(check_settings(&head, profile));
+        res.extend(self.of_settings(&head, profile, check_settings));
         if is_strict(profile, self) {
             res.extend(tool_names(&head, profile));
         }
         res
+    }
+
+    /// What is made of the settings of its head, as the profile has them for the model that is asked.
+    pub(crate) fn of_settings<T>(
+        &self,
+        head: &RequestHead,
+        profile: &Profile,
+        make: impl FnOnce(&Asked<'_>) -> T,
+    ) -> T {
+        let (_, of_model) = self.rules(msg_chainast::ChainCheckOptions::default(), Some(profile));
+        let profile = of_model.as_deref().unwrap_or(profile);
+        let (messages, format) = (self.messages(), self.format().name());
+        make(&Asked { head, profile, messages, format })
     }
 
     /// What the chain rules and the profile say, without what the reader found odd.

@@ -8,6 +8,7 @@ use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report};
 use msg_forms::{agent::AgentForm, turns::LowerOptions};
 
+use crate::head_edits::Edit;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
@@ -216,7 +217,7 @@ pub(crate) trait Around: Send + Sync {
     }
 
     /// Gives the members of a request other values: those that `change` has one for.
-    fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<RawJson>) {}
+    fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<Edit>) {}
 
     /// The names of the members that are left out where the messages go out alone.
     fn members(&self) -> Vec<String> {

@@ -42,6 +42,7 @@ mod skeleton;
 mod verbatim;
 
 mod fields;
+mod head_edits;
 mod json;
 mod layout;
 mod lead;

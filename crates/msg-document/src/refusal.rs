@@ -190,7 +190,7 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "convert::media-place" "PM-82" "media where the API of the target refuses them";
     error "session::no-messages" "RG-11" "a session in which no message was found";
     error "profile::missing-member" "CA-72" "a member that the API requires is missing";
-    error "profile::setting" "RQ-15" "a setting outside of the range that the API takes";
+    error "profile::setting" "RQ-47" "a setting that the API does not take: outside of its range, beside another one, or of this model";
     error "profile::unknown-kind" "CA-72" "a part of a type that the API does not have";
     error "profile::other-format" "MS-2" "a request in the format of another API";
     error "document::no-conversation" "RW-2" "a row has no conversation where one is expected";

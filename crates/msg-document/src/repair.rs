@@ -15,13 +15,14 @@ use crate::check::{Repaired, forget_shapes_at, is_asked, moved, read_whole, refu
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::{Document, no_messages};
 use crate::format::Format;
+use crate::head_edits::HeadEdits;
 use crate::lead::Breakpoints;
 use crate::ledger::{Account, Cut, account_of_edits, losses_as_errors, name_left_out};
 use crate::options::{CheckOptions, ReadOptions, RepairOptions};
 use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings, one_format};
-use crate::schemas::head_edits;
-use crate::settings::check_settings;
+use crate::schemas::add_schema_edits;
+use crate::settings::add_setting_edits;
 use crate::skeleton::Skeleton;
 
 /// Mends a document with the smallest edits; what is sound stays as it is.
@@ -211,6 +212,7 @@ impl Document {
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
         let refused = self.refused(text, (profile, options.chain.check.request));
+        let head = self.head_edits(options);
         let mut foreign: Vec<_> = foreign_parts(self.messages()).collect();
         foreign.extend(unread_calls(self.messages()));
         let mut messages = self.take_messages();
@@ -238,7 +240,7 @@ impl Document {
         found.splice(..0, shapes);
         msg_core::sort_by_rank(&mut found, |it| it.at.message);
         tracing::debug!(messages = messages.len(), edits = found.len(), "repaired");
-        let head = self.repair_head(options);
+        let head = self.mend_head(head);
         if found.is_empty() {
             self.put_messages(messages);
             if !head.is_empty() {
@@ -254,15 +256,20 @@ impl Document {
         found
     }
 
-    /// Mends the head of a request for the provider, where that is asked for (RQ-1).
-    fn repair_head(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
+    /// What the provider refuses in the head of a request, and its mends, where that is asked for (RQ-1).
+    fn head_edits(&self, options: &RepairOptions) -> HeadEdits {
+        let mut res = HeadEdits::default();
         let profile = options.chain.profile.as_deref().filter(|_| options.chain.check.request);
-        let Some((profile, head)) = profile.zip(self.head()) else { return Vec::new() };
-        let edits = head_edits(&head, profile);
-        let mut found = edits.found.clone();
-        // What has no mend is found again by a check.
-        self.may_have_errors |=
-            found.iter().any(|it| it.fix.is_none()) || !check_settings(&head, profile).is_empty();
+        let Some((profile, head)) = profile.zip(self.head()) else { return res };
+        add_schema_edits(&head, profile, &mut res);
+        self.of_settings(&head, profile, |it| add_setting_edits(it, &mut res));
+        res
+    }
+
+    /// Mends the head; gives what was mended. What has no mend is found again by a check.
+    fn mend_head(&mut self, mut edits: HeadEdits) -> Vec<Diagnostic> {
+        self.may_have_errors |= edits.found.iter().any(|it| it.fix.is_none());
+        let mut found = std::mem::take(&mut edits.found);
         found.retain(|it| it.fix.is_some());
         if !found.is_empty() {
             self.content.around.change_head(&mut |name, raw| edits.member(name, raw));

@@ -7,15 +7,13 @@
 //!
 //! Which dialect applies is decided here; what it refuses, and what a mend is, is `msg-schema`'s.
 
-use std::collections::BTreeMap;
-
 use msg_chainast::Profile;
 use msg_core::request::{Function, RequestHead, ResponseFormat, SchemaOrigin, Tool};
 use msg_core::{Code, Diagnostic, RawJson, Severity};
-use msg_json::Writer;
 use msg_schema::{Dialect, Fault, SchemaOutcome};
 
 use crate::format::Format;
+use crate::head_edits::{Edit, HeadEdits, Tense};
 
 /// Whose requests the schemas are for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -206,13 +204,6 @@ impl Mend {
     }
 }
 
-/// Whether an edit is proposed or was made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Tense {
-    Imperative,
-    Past,
-}
-
 /// The edit that mends a fault.
 fn fix(fault: &Fault, moves: bool, tense: Tense) -> String {
     let (imperative, past) = if moves { ("move", "moved") } else { verb(fault.code) };
@@ -331,28 +322,10 @@ pub(crate) fn mend_for_format(head: &mut RequestHead, to: Format) -> Vec<Diagnos
     res
 }
 
-/// What is to be done to the members of a request.
-#[derive(Debug, Default)]
-pub(crate) struct HeadEdits {
-    /// By JSON pointer.
-    edits: BTreeMap<String, Edit>,
-    /// What was found, each with its edit.
-    pub(crate) found: Vec<Diagnostic>,
-}
-
-#[derive(Debug)]
-enum Edit {
-    Set(RawJson),
-    /// Under another name.
-    Rename(&'static str, RawJson),
-    Remove,
-}
-
-/// The mends of the schemas in a head, for the provider that it goes to.
-pub(crate) fn head_edits(head: &RequestHead, profile: &Profile) -> HeadEdits {
+/// Adds the mends of the schemas in a head, for the provider that it goes to.
+pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut HeadEdits) {
     let model = head.model.as_deref().or(Some(&profile.model).map(|it| &**it));
-    let mut res = HeadEdits::default();
-    let Some(provider) = Provider::of_profile(profile, model) else { return res };
+    let Some(provider) = Provider::of_profile(profile, model) else { return };
     for site in sites(head, provider) {
         let Some(mend) = Mend::of(&site, provider) else { continue };
         let pointer = site.origin.pointer.as_str();
@@ -367,60 +340,15 @@ pub(crate) fn head_edits(head: &RequestHead, profile: &Profile) -> HeadEdits {
             } else {
                 Edit::Remove
             };
-            res.edits.insert(format!("{parent}/strict"), edit);
+            res.add(format!("{parent}/strict"), edit);
         }
         let Some(schema) = mend.schema else { continue };
         let edit = match (mend.moves, pointer.rsplit('/').next()) {
-            (true, Some("parameters")) => Edit::Rename("parametersJsonSchema", schema),
-            (true, Some("response_schema")) => Edit::Rename("response_json_schema", schema),
-            (true, _) => Edit::Rename("responseJsonSchema", schema),
+            (true, Some("parameters")) => Edit::Rename("parametersJsonSchema", Some(schema)),
+            (true, Some("response_schema")) => Edit::Rename("response_json_schema", Some(schema)),
+            (true, _) => Edit::Rename("responseJsonSchema", Some(schema)),
             _ => Edit::Set(schema),
         };
-        res.edits.insert(pointer.to_owned(), edit);
+        res.add(pointer, edit);
     }
-    res
-}
-
-impl HeadEdits {
-    /// The value of a member after the edits in it; none if there are none.
-    pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<RawJson> {
-        let pointer = joined("", name);
-        self.touches(&pointer).then(|| RawJson::written(|it| self.write(raw, &pointer, it)))
-    }
-
-    /// Whether an edit is in the value at a pointer.
-    fn touches(&self, pointer: &str) -> bool {
-        let below = format!("{pointer}/");
-        let first = self.edits.range(below.clone()..).next();
-        first.is_some_and(|it| it.0.starts_with(&below))
-    }
-
-    /// Writes a value with the edits in it. No deeper than a pointer is long.
-    fn write(&self, raw: &RawJson, pointer: &str, it: &mut Writer<'_>) {
-        if !self.touches(pointer) {
-            it.raw(raw.text());
-        } else if let Some(members) = raw.members() {
-            it.object(|it| {
-                for (name, value) in members {
-                    let pointer = joined(pointer, &name);
-                    match self.edits.get(&pointer) {
-                        Some(Edit::Set(new)) => it.key(&name).raw(new.text()),
-                        Some(Edit::Rename(name, new)) => it.key(name).raw(new.text()),
-                        Some(Edit::Remove) => {}
-                        None => self.write(&value, &pointer, it.key(&name)),
-                    }
-                }
-            });
-        } else if let Ok(items) = raw.parse::<Vec<RawJson>>() {
-            it.array(items.iter().enumerate(), |it, (at, item)| {
-                self.write(item, &format!("{pointer}/{at}"), it);
-            });
-        } else {
-            it.raw(raw.text());
-        }
-    }
-}
-
-fn joined(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }

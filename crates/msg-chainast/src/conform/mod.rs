@@ -136,8 +136,8 @@ pub(crate) fn last_message(items: &[Item<'_>], profile: &Profile) -> Option<Diag
     })
 }
 
-/// The answer that results were given to begins with a thought, where thinking is on (PM-18). It cannot be made
-/// up, so it is never mended.
+/// The answer that results were given to, or that the model shall go on with, begins with a thought, where thinking is on
+/// (PM-18). It cannot be made up, so it is never mended.
 pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<Diagnostic> {
     let is = |it: &Item<'_>, role: Role| it.message.role == role;
     let n_results = items.iter().rev().take_while(|it| is(it, Role::Tool)).count();
@@ -146,9 +146,13 @@ pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<
     let n_answers = before.iter().rev().take_while(|it| is(it, Role::Assistant)).count();
     let answer = &before[before.len() - n_answers..];
     let first = answer.iter().find_map(|it| it.message.parts.first().map(|part| (it, part)));
-    let (item, part) = first.filter(|_| profile.reasoning_first && n_results > 0)?;
-    let sentence =
-        "an assistant message with tool calls must begin with thinking while thinking is on";
+    // One that no request may end with is told of as that.
+    let is_judged = profile.reasoning_first && (n_results > 0 || !profile.user_last);
+    let (item, part) = first.filter(|_| is_judged)?;
+    let sentence = match n_results {
+        0 => "the assistant message at the end must begin with thinking while thinking is on",
+        _ => "an assistant message with tool calls must begin with thinking while thinking is on",
+    };
     part.as_reasoning().is_none().then(|| {
         Diagnostic::error(Code::new("profile::thinking-missing"), sentence)
             .at_message(item.origin.message)

@@ -254,6 +254,12 @@ profile! {
     server_tools: ServerTools,
     /// Whether the last text of a request that ends with an assistant message may not end in white space.
     last_trim: bool,
+    /// Which settings of sampling a request may have.
+    sampling: SamplingRule,
+    /// Whether thinking is asked for by no number of tokens.
+    adaptive_thinking_only: bool = "thinking" ["any", "adaptive"],
+    /// Whether the most tokens of an answer have the name `max_completion_tokens` alone.
+    completion_tokens_only: bool = "max_tokens" ["any", "completion"],
     /// The fields that are not certain.
     doubt: Vec<String>,
 }
@@ -382,6 +388,18 @@ words! {
         Pairs = "pairs",
         /// Nothing.
         None = "none",
+    }
+}
+
+words! {
+    /// Which settings of sampling a request may have: `temperature`, `top_p` and `top_k`.
+    SamplingRule {
+        /// Each.
+        Any = "any",
+        /// Not `temperature` and `top_p` together.
+        One = "one",
+        /// None but with its default.
+        Default = "default",
     }
 }
 

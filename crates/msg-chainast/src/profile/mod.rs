@@ -27,7 +27,7 @@ use fields::FieldError;
 
 pub use fields::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ReasoningBound, ReasoningKept,
-    ReasoningRequired, ServerTools, SystemPlace, UserMessage,
+    ReasoningRequired, SamplingRule, ServerTools, SystemPlace, UserMessage,
 };
 
 impl Profile {
@@ -197,9 +197,7 @@ fn without<'n>(name: &'n str, form: &str) -> Option<&'n str> {
     (!name.is_empty() && end.bytes().zip(form.bytes()).all(fits)).then_some(name)
 }
 
-// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-193).
-
-/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-193).
+/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-204).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

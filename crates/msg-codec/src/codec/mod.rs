@@ -420,6 +420,22 @@ impl Body {
         }
     }
 
+    /// Gives a member another name in its place, and another value if there is one. A member that has the name is taken
+    /// out.
+    pub fn rename(&mut self, name: &str, to: &str, value: Option<RawJson>) {
+        if self.held.contains(&name) || self.held.contains(&to) {
+            return;
+        }
+        self.members.remove(&JSON, to);
+        let mut members = Extra::default();
+        for (old, raw) in self.members.iter(&JSON) {
+            let is_it = old == name;
+            let raw = value.as_ref().filter(|_| is_it).unwrap_or(raw);
+            members.insert(JSON, if is_it { to } else { old }, raw.clone());
+        }
+        self.members = members;
+    }
+
     /// The members, in source order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
         self.members.iter(&JSON).filter(|it| !self.held.contains(&it.0))

@@ -16,6 +16,7 @@ use msg_json::{JsonError, Kind, Reader};
 
 use super::no_limit;
 use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
+use crate::head_edits::Edit;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
@@ -214,14 +215,20 @@ impl<A: Api> Around for Body<A> {
         })
     }
 
-    fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<RawJson>) {
+    fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<Edit>) {
         let Document::Request(request) = &mut self.document else { return };
         let body = request.body_mut();
         let changed: Vec<_> = body
             .iter()
             .filter_map(|(name, raw)| Some((name.to_owned(), change(name, raw)?)))
             .collect();
-        changed.into_iter().for_each(|(name, raw)| body.set(&name, raw));
+        for (name, edit) in changed {
+            match edit {
+                Edit::Set(raw) => body.set(&name, raw),
+                Edit::Rename(to, raw) => body.rename(&name, to, raw),
+                Edit::Remove => body.remove(&name),
+            }
+        }
     }
 
     fn members(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! What providers refuse of requests, and what they accept: rows of documents, with what a check and a repair say of
 //! them, and recorded requests that were answered.
 
+use msg_chainast::{Profile, ProviderRule};
 use msg_core::Diagnostic;
 use msg_document::{
     CheckOptions, Digest, FitOptions, Fitter, RepairOptions, check, is_valid, options_from_json,
@@ -57,6 +58,25 @@ fn verdicts() {
         }
         out.to_string()
     });
+}
+
+/// A rule without a row is one of which nothing shows that it is found.
+#[test]
+fn each_rule_of_settings_has_a_row() {
+    let rows = testkit::rows!("verdicts.jsonl").rows();
+    let rows: Vec<Value> =
+        rows.iter().map(|row| serde_json::from_str(&row.text).expect("a row")).collect();
+    for profile in Profile::all() {
+        let of_settings = |it: &&ProviderRule| it.codes == ["profile::setting"];
+        for rule in profile.rules.iter().filter(of_settings) {
+            let says = |it: &Value| it.as_str().is_some_and(|it| it.ends_with(&*rule.answer));
+            let finds = |row: &&Value| {
+                let found = row["expect"]["check"].as_array();
+                row["profile"] == *profile.name && found.is_some_and(|it| it.iter().any(says))
+            };
+            assert!(rows.iter().any(|it| finds(&it)), "{} of {}", rule.number, profile.name);
+        }
+    }
 }
 
 fn of<T: serde::de::DeserializeOwned>(options: &serde_json::Map<String, Value>) -> T {

@@ -1,0 +1,89 @@
+//! The edits of the head of a request that a provider refuses, each by the JSON pointer of its place (RQ-1).
+//!
+//! ```text
+//! {"model":"o3","max_tokens":9,"tools":[{…,"parameters":{}}]}
+//!   /max_tokens            Rename "max_completion_tokens"
+//!   /tools/0/…/parameters  Set {"type":"object"}
+//! ```
+
+use std::collections::BTreeMap;
+
+use msg_core::{Diagnostic, RawJson};
+use msg_json::Writer;
+
+/// Whether an edit is proposed or was made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Tense {
+    Imperative,
+    Past,
+}
+
+/// What is done to a member.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Edit {
+    Set(RawJson),
+    /// Under another name, with another value or its own.
+    Rename(&'static str, Option<RawJson>),
+    Remove,
+}
+
+/// What is to be done to the members of a request.
+#[derive(Debug, Default)]
+pub(crate) struct HeadEdits {
+    /// By JSON pointer.
+    edits: BTreeMap<String, Edit>,
+    /// What was found, each with its edit.
+    pub(crate) found: Vec<Diagnostic>,
+}
+
+impl HeadEdits {
+    pub(crate) fn add(&mut self, pointer: impl Into<String>, edit: Edit) {
+        self.edits.insert(pointer.into(), edit);
+    }
+
+    /// What is done to a member of the body; none if nothing is, and nothing in it.
+    pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<Edit> {
+        let pointer = joined("", name);
+        let inside = || RawJson::written(|it| self.write(raw, &pointer, it));
+        let own = self.edits.get(&pointer).cloned();
+        own.or_else(|| self.touches(&pointer).then(|| Edit::Set(inside())))
+    }
+
+    /// Whether an edit is in the value at a pointer.
+    fn touches(&self, pointer: &str) -> bool {
+        let below = format!("{pointer}/");
+        let first = self.edits.range(below.clone()..).next();
+        first.is_some_and(|it| it.0.starts_with(&below))
+    }
+
+    /// Writes a value with the edits in it. No deeper than a pointer is long.
+    fn write(&self, raw: &RawJson, pointer: &str, it: &mut Writer<'_>) {
+        if !self.touches(pointer) {
+            it.raw(raw.text());
+        } else if let Some(members) = raw.members() {
+            it.object(|it| {
+                for (name, value) in members {
+                    let pointer = joined(pointer, &name);
+                    match self.edits.get(&pointer) {
+                        Some(Edit::Set(new)) => it.key(&name).raw(new.text()),
+                        Some(Edit::Rename(name, new)) => {
+                            it.key(name).raw(new.as_ref().unwrap_or(&value).text());
+                        }
+                        Some(Edit::Remove) => {}
+                        None => self.write(&value, &pointer, it.key(&name)),
+                    }
+                }
+            });
+        } else if let Ok(items) = raw.parse::<Vec<RawJson>>() {
+            let places = items.iter().enumerate().map(|(at, it)| (format!("{pointer}/{at}"), it));
+            let left = places.filter(|it| self.edits.get(&it.0) != Some(&Edit::Remove));
+            it.array(left, |it, (pointer, item)| self.write(item, &pointer, it));
+        } else {
+            it.raw(raw.text());
+        }
+    }
+}
+
+fn joined(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}

@@ -1,0 +1,161 @@
+//! The ranges that an API takes (RQ-13 to RQ-15). Single models take less, which is not judged here.
+
+use msg_chainast::Profile;
+use msg_core::RawJson;
+use msg_core::request::{Effort, RequestHead, Thinking};
+
+use super::{Asked, Refused};
+
+/// What an API takes.
+struct Limits {
+    temperature: f64,
+    /// The fewest tokens that an answer may be limited to.
+    tokens: u64,
+    /// The most texts at which the model stops; none if no limit is known.
+    stops: Option<usize>,
+    /// The most answers at once.
+    choices: Option<u64>,
+    /// Whether penalties are from -2 to 2.
+    penalties: bool,
+    /// The most of the likeliest tokens.
+    logprobs: Option<u64>,
+    /// The least and the most effort; none if no range is known.
+    efforts: Option<(Effort, Effort)>,
+}
+
+impl Limits {
+    /// Of a profile; none if nothing is known of its settings.
+    fn of_profile(profile: &Profile) -> Option<Self> {
+        let common = Self {
+            temperature: 2.0,
+            tokens: 1,
+            stops: None,
+            choices: None,
+            penalties: false,
+            logprobs: None,
+            efforts: Some((Effort::Minimal, Effort::Max)),
+        };
+        Some(match &*profile.name {
+            "openai" | "azure" => Self {
+                stops: Some(4),
+                choices: Some(128),
+                penalties: true,
+                logprobs: Some(20),
+                ..common
+            },
+            "openai-responses" => Self { tokens: 16, logprobs: Some(20), ..common },
+            "anthropic" => {
+                Self { temperature: 1.0, efforts: Some((Effort::Low, Effort::Max)), ..common }
+            }
+            "gemini" | "vertex" | "gemini-interactions" => {
+                Self { stops: Some(5), efforts: Some((Effort::Minimal, Effort::High)), ..common }
+            }
+            "bedrock" => Self { temperature: 1.0, efforts: None, ..common },
+            _ => return None,
+        })
+    }
+}
+
+/// What is outside of its range; the mend is the nearest value.
+pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
+    let Some(limits) = Limits::of_profile(asked.profile) else { return Vec::new() };
+    let mut res = numbers(asked.head, &limits);
+    res.extend(counts(asked.head, &limits));
+    res.extend(stops(asked.head, &limits));
+    res.extend(effort(asked, &limits));
+    res.extend(budget(asked));
+    res
+}
+
+fn numbers(head: &RequestHead, limits: &Limits) -> Vec<Refused> {
+    let sampling = &head.sampling;
+    let penalties = Some((-2.0, 2.0)).filter(|_| limits.penalties);
+    let numbers = [
+        ("temperature", &sampling.temperature, Some((0.0, limits.temperature))),
+        ("top_p", &sampling.top_p, Some((0.0, 1.0))),
+        ("frequency_penalty", &sampling.frequency_penalty, penalties),
+        ("presence_penalty", &sampling.presence_penalty, penalties),
+    ];
+    let outside = |(word, number, range): (_, &Option<RawJson>, Option<(f64, f64)>)| {
+        let ((least, most), number) = range.zip(number.as_ref())?;
+        let value = number.parse::<f64>().ok().filter(|it| !(least..=most).contains(it))?;
+        let nearest = if value < least { least } else { most };
+        let nearest = RawJson::written(|it| it.raw(&nearest.to_string()));
+        Some(outside(head, word, &format!("from {least} to {most}"), number.text(), Some(nearest)))
+    };
+    numbers.into_iter().filter_map(outside).collect()
+}
+
+fn counts(head: &RequestHead, limits: &Limits) -> Vec<Refused> {
+    let (choices, logprobs) = (head.output.choices, head.output.top_logprobs);
+    let counts = [
+        ("max_tokens", head.max_tokens, limits.tokens, Some(u64::MAX)),
+        ("choices", choices, 1, limits.choices),
+        ("top_logprobs", logprobs, 0, limits.logprobs),
+    ];
+    let outside = |(word, count, least, most): (_, Option<u64>, u64, Option<u64>)| {
+        let (count, most) = count.zip(most)?;
+        let nearest = Some(count.clamp(least, most)).filter(|it| *it != count)?;
+        let range = match most {
+            u64::MAX => format!("at least {least}"),
+            _ => format!("from {least} to {most}"),
+        };
+        let nearest = RawJson::written(|it| it.u64(nearest));
+        Some(outside(head, word, &range, &count.to_string(), Some(nearest)))
+    };
+    counts.into_iter().filter_map(outside).collect()
+}
+
+/// Too many texts at which the model stops; the first ones stay.
+fn stops(head: &RequestHead, limits: &Limits) -> Option<Refused> {
+    let most = limits.stops.filter(|it| head.stop.len() > *it)?;
+    let first = RawJson::written(|it| it.array(&head.stop[..most], |it, text| it.str(text)));
+    let range = format!("at most {most} texts");
+    Some(outside(head, "stop", &range, &head.stop.len().to_string(), Some(first)))
+}
+
+/// An effort that the API has no word for.
+fn effort(asked: &Asked<'_>, limits: &Limits) -> Option<Refused> {
+    let head = asked.head;
+    let (effort, (least, most)) = (head.reasoning.effort.as_ref()?, limits.efforts.as_ref()?);
+    let nearest = match effort {
+        Effort::Other(_) => None,
+        known if (least..=most).contains(&known) => return None,
+        known => Some(if known < least { least } else { most }),
+    };
+    let in_case = |it: &Effort| match asked.format {
+        "gemini" => it.word().to_ascii_uppercase(),
+        _ => it.word().to_owned(),
+    };
+    let range = format!("from `{}` to `{}`", least.word(), most.word());
+    let nearest = nearest.map(|it| RawJson::string(&in_case(it)));
+    Some(outside(head, "effort", &range, &format!("`{}`", effort.word()), nearest))
+}
+
+/// Fewer tokens for thinking than Anthropic takes.
+fn budget(asked: &Asked<'_>) -> Option<Refused> {
+    let Some(Thinking::Budget(tokens @ ..1024)) = asked.head.reasoning.thinking else {
+        return None;
+    };
+    let pointer = "/thinking/budget_tokens";
+    let least = RawJson::written(|it| it.u64(1024));
+    let text = format!("`thinking.budget_tokens` must be at least 1024, found {tokens}");
+    (asked.profile.name == "anthropic").then(|| Refused::of(&text, pointer).set(pointer, least))
+}
+
+/// A setting, by its word in a head, that must be in a range, and the value that is nearest.
+fn outside(
+    head: &RequestHead,
+    word: &str,
+    range: &str,
+    found: &str,
+    nearest: Option<RawJson>,
+) -> Refused {
+    let pointer = head.pointer(word);
+    let name = pointer.trim_start_matches('/').replace('/', ".");
+    let refused = Refused::of(&format!("`{name}` must be {range}, found {found}"), &pointer);
+    match nearest {
+        Some(nearest) => refused.set(&pointer, nearest),
+        None => refused,
+    }
+}

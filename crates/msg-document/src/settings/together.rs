@@ -1,0 +1,226 @@
+//! Settings that a provider does not take together, or not of a model (RQ-47).
+//!
+//! What is left out where it is refused says nothing that the model could have followed.
+
+use std::collections::HashMap;
+
+use msg_chainast::SamplingRule;
+use msg_core::request::{Function, ResponseFormat, Thinking, Tool, ToolChoice};
+use msg_core::{Part, RawJson};
+
+use super::{Asked, Refused};
+use crate::head_edits::Edit;
+
+/// What is refused of a request in the provider's own format.
+pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
+    if !asked.is_own() {
+        return Vec::new();
+    }
+    let mut res = sampling(asked);
+    res.extend(completion_tokens(asked));
+    match &*asked.profile.name {
+        "anthropic" => {
+            res.extend(thinking(asked));
+            res.extend(repeated_tools(asked));
+        }
+        "openai" | "azure" => {
+            res.extend(without_tools(asked));
+            res.extend(without_stream(asked));
+            res.extend(without_the_word(asked, "/response_format"));
+        }
+        "openai-responses" => res.extend(without_the_word(asked, "/text/format")),
+        "bedrock" => res.extend(without_tool_config(asked)),
+        _ => {}
+    }
+    res
+}
+
+/// Whether a setting is a number other than 1, which is what all of them are by default.
+fn differs(number: Option<&RawJson>) -> bool {
+    number.and_then(|it| it.parse::<f64>().ok()).is_some_and(|it| it != 1.0)
+}
+
+/// Settings of sampling that the model does not take.
+fn sampling(asked: &Asked<'_>) -> Vec<Refused> {
+    let of = &asked.head.sampling;
+    let both = of.temperature.is_some() && of.top_p.is_some();
+    match asked.profile.sampling {
+        SamplingRule::One if both => {
+            let text = "`top_p` must not be beside `temperature` for this model";
+            vec![Refused::of(text, "/top_p").removed("/top_p")]
+        }
+        SamplingRule::Default => {
+            let settings = [
+                ("temperature", differs(of.temperature.as_ref())),
+                ("top_p", differs(of.top_p.as_ref())),
+                ("top_k", of.top_k.is_some()),
+            ];
+            let refused = settings.into_iter().filter(|it| it.1);
+            let left_out = |(word, _)| {
+                let pointer = asked.head.pointer(word);
+                let text = format!("`{word}` must be left out for this model");
+                Refused::of(&text, &pointer).removed(&pointer)
+            };
+            refused.map(left_out).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The older name of the most tokens of an answer, which newer models do not take (PM-85, PM-161).
+fn completion_tokens(asked: &Asked<'_>) -> Option<Refused> {
+    let has = |name: &str| asked.head.members.iter().any(|it| it == name);
+    if !asked.profile.completion_tokens_only || !has("max_tokens") {
+        return None;
+    }
+    let text = "`max_tokens` must be named `max_completion_tokens` for this model";
+    let refused = Refused::of(text, "/max_tokens");
+    if has("max_completion_tokens") {
+        return Some(refused.removed("/max_tokens"));
+    }
+    let fix = ("rename `max_tokens`".to_owned(), "renamed `max_tokens`".to_owned());
+    let edit = Edit::Rename("max_completion_tokens", None);
+    Some(refused.mended(fix, [("/max_tokens", edit)]))
+}
+
+/// What does not go with the thinking of Claude (PM-21 to PM-23, PM-194 to PM-197).
+fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
+    let head = asked.head;
+    let budget = match head.reasoning.thinking {
+        Some(Thinking::Budget(tokens)) => Some(tokens),
+        Some(Thinking::Adaptive) => None,
+        Some(Thinking::Off) | None => return Vec::new(),
+    };
+    let mut res = Vec::new();
+    // Where the model takes no sampling at all, that is said before.
+    if asked.profile.sampling != SamplingRule::Default {
+        res.extend(sampling_beside_thinking(asked));
+    }
+    if matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
+        let text = "`tool_choice` must not force a call while thinking is on";
+        let fix = ("leave the choice to the model", "left the choice to the model");
+        let edits = [
+            ("/tool_choice/type", Edit::Set(RawJson::string("auto"))),
+            ("/tool_choice/name", Edit::Remove),
+        ];
+        let fix = (fix.0.to_owned(), fix.1.to_owned());
+        res.push(Refused::of(text, "/tool_choice").mended(fix, edits));
+    }
+    let Some(budget) = budget else { return res };
+    if asked.profile.adaptive_thinking_only {
+        let text = format!(
+            "`thinking` must be adaptive for this model, found a budget of {budget} tokens"
+        );
+        let edits = [
+            ("/thinking/type", Edit::Set(RawJson::string("adaptive"))),
+            ("/thinking/budget_tokens", Edit::Remove),
+        ];
+        let fix = ("make it adaptive".to_owned(), "made it adaptive".to_owned());
+        res.push(Refused::of(&text, "/thinking").mended(fix, edits));
+    } else if let Some(most) = head.max_tokens.filter(|it| *it <= budget && head.tools.is_empty()) {
+        // Between calls of tools the budget may be greater.
+        let text = format!(
+            "`thinking.budget_tokens` must be less than `max_tokens`, found {budget} and {most}"
+        );
+        res.push(Refused::of(&text, "/thinking/budget_tokens"));
+    }
+    res
+}
+
+fn sampling_beside_thinking(asked: &Asked<'_>) -> Vec<Refused> {
+    let of = &asked.head.sampling;
+    let mut res = Vec::new();
+    if let Some(it) = of.temperature.as_ref().filter(|it| differs(Some(it))) {
+        let text = format!("`temperature` must be 1 while thinking is on, found {}", it.text());
+        res.push(Refused::of(&text, "/temperature").removed("/temperature"));
+    }
+    let is_low = |it: &&RawJson| it.parse::<f64>().is_ok_and(|it| it < 0.95);
+    if let Some(it) = of.top_p.as_ref().filter(is_low) {
+        let text =
+            format!("`top_p` must be at least 0.95 while thinking is on, found {}", it.text());
+        res.push(Refused::of(&text, "/top_p").removed("/top_p"));
+    }
+    if of.top_k.is_some() {
+        let text = "`top_k` must be left out while thinking is on";
+        res.push(Refused::of(text, "/top_k").removed("/top_k"));
+    }
+    res
+}
+
+/// Tools of one name (PM-27). One that is given twice goes.
+fn repeated_tools(asked: &Asked<'_>) -> Vec<Refused> {
+    let (mut seen, mut res) = (HashMap::new(), Vec::new());
+    for it in asked.head.tools.iter().filter_map(Tool::function) {
+        let Some(first) = seen.get(it.name.as_str()) else {
+            seen.insert(it.name.as_str(), it);
+            continue;
+        };
+        let refused = Refused::of(&format!("a second tool is called `{}`", it.name), &it.pointer);
+        res.push(if is_same(first, it) { refused.removed(&it.pointer) } else { refused });
+    }
+    res
+}
+
+/// Whether two tools differ in nothing but their places.
+fn is_same(a: &Function, b: &Function) -> bool {
+    let placed = |it: &Function| Function {
+        pointer: String::new(),
+        origin: Default::default(),
+        rest: Vec::new(),
+        ..it.clone()
+    };
+    a.rest.is_empty() && b.rest.is_empty() && placed(a) == placed(b)
+}
+
+/// What chat requests only take beside tools (PM-198 to PM-200).
+fn without_tools(asked: &Asked<'_>) -> Vec<Refused> {
+    let has = |name: &str| asked.head.members.iter().any(|it| it == name);
+    // The shape of what is not a list of tools is told of elsewhere.
+    let is_unread = asked.head.rest.iter().any(|it| matches!(&*it.0, "tools" | "functions"));
+    if !asked.head.tools.is_empty() || is_unread {
+        return Vec::new();
+    }
+    let mut res = Vec::new();
+    if has("tools") {
+        res.push(Refused::of("`tools` must not be an empty list", "/tools").removed("/tools"));
+    }
+    for name in ["tool_choice", "parallel_tool_calls"].into_iter().filter(|it| has(it)) {
+        let pointer = format!("/{name}");
+        let text = format!("`{name}` is only taken beside tools");
+        res.push(Refused::of(&text, &pointer).removed(&pointer));
+    }
+    res
+}
+
+/// What chat requests only take of a stream (PM-201).
+fn without_stream(asked: &Asked<'_>) -> Option<Refused> {
+    let has_options = asked.head.members.iter().any(|it| it == "stream_options");
+    let text = "`stream_options` is only taken where `stream` is true";
+    let refused = || Refused::of(text, "/stream_options").removed("/stream_options");
+    (has_options && asked.head.stream != Some(true)).then(refused)
+}
+
+/// JSON of any shape, which has to be asked for in a text, too (PM-146, PM-202).
+fn without_the_word(asked: &Asked<'_>, pointer: &str) -> Option<Refused> {
+    if asked.head.response_format != Some(ResponseFormat::Json) {
+        return None;
+    }
+    let says_it = |text: &str| text.to_ascii_lowercase().contains("json");
+    let is_asked_for = |it: &Part| match it {
+        Part::Text(it) => says_it(&it.text),
+        Part::Other(_) => true,
+        _ => false,
+    };
+    let mut parts = asked.messages.iter().flat_map(|it| &it.parts);
+    let text = "the messages must say the word JSON, since `type` is `json_object`";
+    (!parts.any(is_asked_for)).then(|| Refused::of(text, pointer))
+}
+
+/// Calls and results without the tools that they are of (PM-99).
+fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
+    let is_of_tools = |it: &Part| matches!(it, Part::ToolCall(_) | Part::ToolResult(_));
+    let mut parts = asked.messages.iter().flat_map(|it| &it.parts);
+    let is_refused = asked.head.tools.is_empty() && parts.any(is_of_tools);
+    let text = "`toolConfig` must have the tools that messages call";
+    is_refused.then(|| Refused::of(text, "/toolConfig"))
+}
