@@ -21,7 +21,7 @@ too, which must answer alike.
 
 Seeds are JSON lines with `doc` (a text) and `fam` (its format), or cases of the suites with `input_text` and `from`. Each
 format gets those of others, converted, too. Exit 1 if a value is in neither."""
-import argparse, base64, collections, gzip, json, os, random, re, subprocess, sys, tempfile
+import argparse, base64, collections, gzip, html, json, os, random, re, subprocess, sys, tempfile
 
 # ---- JSON as it is written: members as pairs, so that a name may be there twice, and numbers by their letters
 
@@ -247,6 +247,8 @@ class Said:
                 said(it, acc)
         self.text, self.glued = plain("\n".join(acc)), plain("".join(acc))
         self.lower, self.known = self.text.lower(), {}
+        # Whether the report tells of the servers of calls in texts.
+        self.is_server_told = False
         self.words = set(x for x in re.split(r"\W+", self.text) if x)
         for x in re.findall(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", self.text):
             self.words |= {x, number(x)}
@@ -287,8 +289,35 @@ class Said:
         # Bedrock says a format, not a media type.
         if re.fullmatch(r"\w+/[\w.+-]+", s) and SUBTYPES.get(s.split("/")[1], s.split("/")[1]) in self.words:
             return True
+        return self.has_words(s) or "<tool>" in s and self.has_words(without_tags(s, self.is_server_told))
+
+    def has_words(self, s):
         words = [w for w in re.split(r"\W+", s) if w]
         return bool(words) and all(w in self.words for w in words)
+
+
+# The tags of calls in texts, and the server of one that names none.
+TAGS = re.compile(r"</?(?:tool|server_name|tool_name|arguments)>")
+SERVER = re.compile(r"<server_name>(.*?)</server_name>", re.S)
+IN_JSON = re.compile(r"<tool>\s*(\{.*?\})\s*</tool>", re.S)
+
+
+def without_tags(text, is_server_told):
+    """what the calls in a text say; without their servers if the report tells of them"""
+    keep = lambda it: "" if is_server_told or it.group(1).strip() == "local" else it.group(1)
+    text = IN_JSON.sub(lambda it: of_json(it, is_server_told), text)
+    return html.unescape(TAGS.sub(" ", SERVER.sub(keep, text)))
+
+
+def of_json(found, is_server_told):
+    """what a call says whose body is JSON"""
+    try:
+        call, says = dict(load(found.group(1))), []
+        keep = not is_server_told and call.get("server_name", "local") != "local"
+        said(call["arguments"], says)
+        return " ".join([call["tool_name"], call["server_name"] if keep else "", *says])
+    except (ValueError, LookupError, TypeError):
+        return found.group()
 
 
 SUBTYPES = {"mpeg": "mp3", "plain": "txt", "markdown": "md"}
@@ -310,6 +339,7 @@ def lost(doc, out, report, rows, left_out):
     acc = []
     leaves(source, (), acc)
     written = Said(out)
+    written.is_server_told = any(it["code"] == "convert::lost-member" and "server_name" in it["message"] for it in report)
     in_case = lambda w, x: w[-1:] and w[-1] in IN_CASE and plain(str(x)).lower() in written.lower
     missing = [(w, x) for w, x in acc if not written.has(x) and not in_case(w, x)]
     lines, left_out = lines_of(doc), set(map(plain, left_out))

@@ -446,10 +446,14 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
     res
 }
 
-/// A text with calls in markup as their values; a result by its content, as the call that it answers says its tool.
-pub(super) fn said_in_text(said: &str, with_servers: bool) -> Vec<String> {
+/// A text with calls in markup as their values; a result by its content, if the call that it answers says its tool.
+pub(super) fn said_in_text(
+    said: &str,
+    with_servers: bool,
+    is_tool: impl Fn(&str) -> bool,
+) -> Vec<String> {
     if let Some(it) = msg_xml::ParsedResult::parse(said) {
-        return vec![it.content];
+        return if is_tool(&it.name) { vec![it.content] } else { Vec::new() };
     }
     let said = text_calls::said_in_text(said, with_servers).into_iter();
     let joined = said.map(|SaidInText { mut words, arguments }| {
