@@ -140,15 +140,13 @@ fn kind_of(at: usize, part: &Part, losses: &mut Losses<'_>) -> Option<&'static s
             Some("text")
         }
         Part::Reasoning(it) if it.redacted.is_none() => {
-            if it.signature.is_some() || it.encrypted.is_some() {
-                losses.member(Some(at), "the signature of reasoning");
-            }
+            let is_lost =
+                [("signature", it.signature.is_some()), ("encrypted", it.encrypted.is_some())];
+            losses.members(Some(at), &is_lost);
             Some("reasoning")
         }
         Part::ToolCall(it) => {
-            if it.signature.is_some() {
-                losses.member(Some(at), "the signature of a call");
-            }
+            losses.members(Some(at), &[("signature", it.signature.is_some())]);
             Some("tool_call")
         }
         Part::ToolResult(it) => {

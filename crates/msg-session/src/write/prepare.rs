@@ -410,7 +410,7 @@ impl Check<'_, '_> {
             self.found.take(self.message, part)
         {
             if is_sealed(part) && !keeps_seal {
-                let text = "the signature of its provider is not kept there";
+                let text = "the `signature` of its provider is not kept there";
                 self.push("convert::lost-member", place, text);
             }
             if self.last.is_some_and(|last| at < last) {
