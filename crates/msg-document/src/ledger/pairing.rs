@@ -357,7 +357,9 @@ impl<'w> Written<'w> {
             }
             let mut spellings = rules::spellings(it.name(), &it.said);
             if let Some(with_servers) = with_servers.filter(|_| it.is_text) {
-                let said = rules::said_in_text(&it.said, with_servers, |it| words.have_any(it));
+                let said = rules::said_in_text(&it.said, with_servers, |it| {
+                    words_of(it).all(|it| words.all.contains(&it))
+                });
                 spellings.extend(said.into_iter().map(Cow::Owned));
             }
             // The digits of `1.0` are the words of other numbers.
@@ -514,11 +516,6 @@ impl Words {
         }
         rules::spellings("", &said).iter().for_each(|it| add(it));
         self.joined.push_str(&said);
-    }
-
-    /// Whether each word of a text was there before any was taken.
-    fn have_any(&self, text: &str) -> bool {
-        words_of(text).all(|it| self.all.contains(&it))
     }
 
     fn add_word(&mut self, word: &str) {
