@@ -8,6 +8,7 @@
 //! The law: the calls of the answers with weight 1 are the calls of the sessions, each once, but for those that the
 //! report names with the reason.
 
+mod slices;
 mod views;
 
 use std::collections::{BTreeSet, HashSet};
@@ -178,7 +179,8 @@ impl Dataset {
         Self { options, ..Self::default() }
     }
 
-    /// Adds the views of a session. It is read once per view: linear in the session where it has no branches.
+    /// Adds the views of a session. Linear in the session and the views where branches are
+    /// linked to what is before them (claude-code, qwen-code, pi); otherwise it is read once per view.
     ///
     /// # Errors
     /// Nothing of the session can be read.

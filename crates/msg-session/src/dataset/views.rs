@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use msg_core::{Message, Part, Role, ToolResult, native};
 
 use super::is_answer;
+use super::slices::{Slice, Slices};
 use crate::dataset::MissingCall;
 use crate::parts::INTERRUPTED;
 use crate::view::PartOrigin;
@@ -22,35 +23,89 @@ pub(super) struct ModelView {
     pub(super) view: View,
     /// Whether a compaction is before it.
     pub(super) is_compacted: bool,
+    /// What of the session it was read from, if not all of it.
+    slice: Option<Slice>,
 }
 
-/// The views of a session, in the order of their last records.
+/// The views of a session, in the order of their last records. Linear where the branches are linked to what is before
+/// them, and in each view otherwise.
 pub(super) fn of(session: &Session) -> Result<Vec<ModelView>, Error> {
     if matches!(session.dialect(), Dialect::OpenAiJsonl | Dialect::ShareGpt) {
         return Err(Error::NotRead { what: "a data set already: its lines are samples" });
     }
-    let mut res = Vec::new();
-    let mut known = HashSet::new();
-    let mut next = VecDeque::from([(None, u32::MAX)]);
-    while let Some((leaf, record)) = next.pop_front() {
-        let mut view = match session.read(&along(leaf.as_deref())) {
-            Ok(view) => view,
-            Err(_) if leaf.is_some() => continue,
-            Err(error) => return Err(error),
-        };
+    let mut reader = Reader { known: HashSet::new(), next: VecDeque::new(), views: Vec::new() };
+    let (view, mut is_compacted) = (session.read(&along(None))?, false);
+    reader.take(None, u32::MAX, view, None, &mut is_compacted);
+    // What the view of no leaf was read along only another view says.
+    reader.read_next(session, None);
+    let slices = Slices::of(session).filter(|_| reader.next.len() > FEW);
+    let slices = slices.and_then(|it| {
+        let first = reader.views.first().filter(|it| it.leaf.is_none())?;
+        let root = it.root_of(&first.view)?;
+        Some((it, root))
+    });
+    let slices = slices.as_ref().map(|(it, root)| (it, *root, is_compacted));
+    while !reader.next.is_empty() {
+        reader.read_next(session, slices);
+    }
+    let mut res = reader.views;
+    msg_core::sort_by_rank(&mut res, |it| it.record);
+    Ok(res)
+}
+
+/// So many branches are read from the whole session.
+const FEW: usize = 4;
+
+/// Reads view after view, each of which may name branches.
+struct Reader {
+    known: HashSet<String>,
+    /// The branches that are known and not read yet: their leaves and last records.
+    next: VecDeque<(String, u32)>,
+    views: Vec<ModelView>,
+}
+
+impl Reader {
+    /// Reads the next branch, from a slice of the session where it has this root and a compaction is before that or not.
+    fn read_next(&mut self, session: &Session, slices: Option<(&Slices, usize, bool)>) {
+        let Some((leaf, record)) = self.next.pop_front() else { return };
+        let slice = slices.and_then(|(it, root, _)| it.of_leaf(&leaf, root));
+        let from = slice.as_ref().map_or(session, |it| &it.session);
+        let Ok(mut view) = from.read(&along(Some(&leaf))) else { return };
         let mut is_compacted = false;
+        if let Some((slices, _, is_root_compacted)) = slices.filter(|_| slice.is_some()) {
+            // What is beside the branch is cut.
+            if slices.has_roots() {
+                view.branches.clear();
+                is_compacted = is_root_compacted;
+            }
+        }
+        if let Some(slice) = &slice {
+            let origins = view.origins.iter_mut().flatten();
+            origins.for_each(|it| it.record = slice.number(it.record));
+            view.branches.iter_mut().for_each(|it| it.record = slice.number(it.record));
+        }
+        self.take(Some(leaf), record, view, slice, &mut is_compacted);
+    }
+
+    fn take(
+        &mut self,
+        leaf: Option<String>,
+        record: u32,
+        mut view: View,
+        slice: Option<Slice>,
+        is_compacted: &mut bool,
+    ) {
         for branch in std::mem::take(&mut view.branches) {
-            is_compacted |= branch.kind == BranchKind::Compacted;
-            if known.insert(branch.leaf.clone()) {
-                next.push_back((Some(branch.leaf), branch.record));
+            *is_compacted |= branch.kind == BranchKind::Compacted;
+            if self.known.insert(branch.leaf.clone()) {
+                self.next.push_back((branch.leaf, branch.record));
             }
         }
         if !view.messages.is_empty() {
-            res.push(ModelView { leaf, record, view, is_compacted });
+            let is_compacted = *is_compacted;
+            self.views.push(ModelView { leaf, record, view, is_compacted, slice });
         }
     }
-    msg_core::sort_by_rank(&mut res, |it| it.record);
-    Ok(res)
 }
 
 fn along(leaf: Option<&str>) -> SessionOptions {
@@ -117,6 +172,7 @@ impl ModelView {
 
     /// The view of the mended session; none if nothing is to be mended.
     fn mended(&self, session: &Session) -> Result<Option<View>, String> {
+        let session = self.slice.as_ref().map_or(session, |it| &it.session);
         let options = along(self.leaf.as_deref());
         let findings = session.check(&options).map_err(|it| it.to_string())?;
         let mut errors = findings.iter().filter(|it| it.is_error());
@@ -130,14 +186,19 @@ impl ModelView {
         let before = session.record_count();
         let mut session = session.clone();
         session.repair(&options).map_err(|it| it.to_string())?;
-        // A leaf that is a number moves with the records before it.
+        // A leaf that is a number moves with the records before it; ids of digits alone are longer.
         let leaf = self.leaf.as_ref().map(|leaf| match leaf.parse::<usize>() {
-            Ok(number) => (number + session.record_count()).saturating_sub(before).to_string(),
-            Err(_) => leaf.clone(),
+            Ok(number) if leaf.len() < ID => {
+                (number + session.record_count()).saturating_sub(before).to_string()
+            }
+            _ => leaf.clone(),
         });
         session.read(&along(leaf.as_deref())).map(Some).map_err(|it| it.to_string())
     }
 }
+
+/// No id is shorter that is made of digits.
+const ID: usize = 8;
 
 /// Errors that keep an agent from loading a session, and say nothing about what was said in it.
 const LOADING: [&str; 3] =

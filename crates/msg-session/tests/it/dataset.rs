@@ -79,6 +79,57 @@ fn a_branch_supervises_its_own_answers_only() {
     assert_eq!((report.calls_in, report.calls_out, report.answers), (1, 1, 3));
 }
 
+/// More branches than are read from the whole session: each is read from a slice of it, with the piece of an answer and
+/// the result that are beside its path.
+#[test]
+fn many_branches_are_read_from_what_is_theirs() {
+    let mut lines = talk();
+    let mut wanted = vec!["Hi | call t1* | result t1 | Done.*".to_owned()];
+    for at in 0..9 {
+        let (q, a, b) = (format!("q{at}"), format!("a{at}"), format!("b{at}"));
+        let (first, second) = (format!("x{at}"), format!("y{at}"));
+        lines.push(user(&q, Some("u4"), json!(q)));
+        let mut pieces = [answer(&a, &q, call(&first)), answer(&b, &a, call(&second))];
+        pieces[1]["message"]["id"] = pieces[0]["message"]["id"].clone();
+        lines.extend(pieces);
+        lines.push(user(&format!("r{at}"), Some(&a), result(&first)));
+        lines.push(user(&format!("s{at}"), Some(&b), result(&second)));
+        lines.push(answer(&format!("e{at}"), &format!("s{at}"), text("End.")));
+        wanted.push(format!(
+            "Hi | call t1 | result t1 | Done. | {q} | call {first}+call {second}* | result {first}+\
+             result {second} | End.*"
+        ));
+    }
+    wanted[0] = wanted.remove(1).replace("call t1 |", "call t1* |").replace("Done. |", "Done.* |");
+    let (samples, report) =
+        samples(&[session(Dialect::ClaudeCode, &lines)], DatasetOptions::default());
+    assert_eq!(shown(&samples), wanted);
+    assert_eq!((report.calls_in, report.calls_out), (19, 19));
+    assert_eq!((report.missing, report.left_out), (Vec::new(), Vec::new()));
+}
+
+/// An id of eight digits is not the number of a record.
+#[test]
+fn a_branch_whose_id_is_digits_is_mended() {
+    let entry = |id: &str, parent: Option<&str>, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-01-01T00:00:00.000Z", "message": message});
+    let says =
+        |text: &str| json!({"role": "assistant", "content": [{"type": "text", "text": text}]});
+    let lines = [
+        json!({"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/p"}),
+        entry("00000001", None, json!({"role": "user", "content": "Hi"})),
+        entry(
+            "00000002",
+            Some("00000001"),
+            json!({"role": "toolResult", "toolCallId": "gone", "toolName": "f", "content": [], "isError": false}),
+        ),
+        entry("00000003", Some("00000002"), says("One.")),
+        entry("00000004", Some("00000001"), says("Two.")),
+    ];
+    let (samples, report) = samples(&[session(Dialect::Pi, &lines)], DatasetOptions::default());
+    assert_eq!(shown(&samples), ["Hi | One.*", "Hi | Two.*"]);
+    assert_eq!(report.left_out, []);
+}
+
 #[test]
 fn a_compaction_splits_and_what_it_keeps_is_not_supervised_again() {
     let mut lines = talk();
