@@ -90,6 +90,14 @@ type Target = (Option<u64>, Grows);
 const KNOWN: [&str; 9] =
     ["id", "type", "role", "model", "content", "stop_reason", "usage", "delta", "index"];
 
+/// The members of an event.
+const EVENT: [&str; 6] = ["type", "index", "message", "content_block", "delta", "error"];
+
+/// Whether events of this kind have no others. What `message_delta` has around its delta is kept.
+fn of_blocks(kind: &str) -> bool {
+    kind.starts_with("content_block_") || matches!(kind, "message_start" | "message_stop")
+}
+
 const REDACTED: &str = "redacted_thinking";
 
 impl BlockWire for MessageBlocks {
@@ -138,13 +146,15 @@ fn short_cut(of: &mut AnthropicAssembler, data: &str, sink: &mut Sink<'_>) -> bo
 }
 
 fn read(of: &mut AnthropicAssembler, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
-    let names = ["type", "index", "message", "content_block", "delta", "error"];
-    let picked = of.head.pick(data, names);
-    let Some([own_kind, index, said, block, growth, error]) = picked else { return };
+    let Some((picked, has_others)) = of.head.pick_all(data, EVENT) else { return };
+    let [own_kind, index, said, block, growth, error] = picked;
     let whole = Json::from_valid(data.trim_ascii());
     let kind = own_kind.and_then(Json::text).or(name.map(Cow::Borrowed));
     let index = index.and_then(Json::whole_number);
     of.started |= !matches!(kind.as_deref(), None | Some("ping" | "error"));
+    if has_others && kind.as_deref().is_some_and(of_blocks) {
+        of.head.step(0, sink).unknown_members(whole, &EVENT);
+    }
     match kind.as_deref().unwrap_or_default() {
         "message_start" => {
             if let Some(said) = said {
@@ -323,8 +333,8 @@ fn delta<'a>(
         return of.head.note(UNKNOWN_DELTA, || "a delta of a block that never began".into());
     };
     let mut block = of.at(place, sink);
-    let [kind, text, thinking, signature, input] =
-        delta.pick(["type", "text", "thinking", "signature", "partial_json"]);
+    let ([kind, text, thinking, signature, input], has_others) =
+        delta.pick_all(["type", "text", "thinking", "signature", "partial_json"]);
     let kind = kind.and_then(Json::text);
     let growing =
         kind.as_deref().and_then(growing).filter(|it| block.has(it.0) && !is_sealed(block.block));
@@ -340,13 +350,12 @@ fn delta<'a>(
         Grows::Signature => signature,
         Grows::Input => input,
     };
+    if has_others {
+        block.step.unknown_members(delta, &["type", member]);
+    }
     // An empty delta of a type that the block has says nothing.
     if let Some(said) = value.and_then(|it| block.step.said(member, it)) {
         block.append(to, said.text());
-        let known = ["type", "text", "thinking", "signature", "partial_json"];
-        for (name, value) in delta.members().filter(|it| !known.contains(&&*it.0)) {
-            block.step.unknown_member(&name, value);
-        }
         effects.said((index, to), value);
     }
 }
@@ -361,6 +370,7 @@ fn other_delta(it: &mut BlockStep<'_, '_>, kind: &str, delta: Json<'_>) -> bool 
     let is_sealed = is_sealed(it.block);
     match (&mut it.block.kind, kind) {
         (BlockKind::Text(_), "citations_delta") => {
+            it.step.unknown_members(delta, &["type", "citation"]);
             if let Some(citation) = delta.get("citation") {
                 it.block.unknown.append("citations", citation, &mut it.step.text_gauge());
             }

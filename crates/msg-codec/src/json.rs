@@ -120,8 +120,15 @@ impl<'a> Json<'a> {
     /// The last member of each of these names.
     pub fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Json<'a>>; N] {
         let mut res = [None; N];
-        self.members().for_each(|(key, value)| put(&mut res, names, &key, value));
+        self.members().for_each(|(key, value)| _ = put(&mut res, names, &key, value));
         res
+    }
+
+    /// As [`Json::pick`], and whether there are other members.
+    pub fn pick_all<const N: usize>(self, names: [&str; N]) -> ([Option<Json<'a>>; N], bool) {
+        let (mut res, mut has_others) = ([None; N], false);
+        self.members().for_each(|(key, value)| has_others |= !put(&mut res, names, &key, value));
+        (res, has_others)
     }
 
     /// The value without white space between its tokens.
@@ -147,16 +154,16 @@ impl<'a> Json<'a> {
     }
 }
 
-/// Puts a member into the place that its name has, if it has one.
+/// Puts a member into the place that its name has; false if it has none.
 pub(crate) fn put<'a, const N: usize>(
     found: &mut [Option<Json<'a>>; N],
     names: [&str; N],
     key: &str,
     value: Json<'a>,
-) {
-    if let Some(at) = names.iter().position(|it| *it == key) {
-        found[at] = Some(value);
-    }
+) -> bool {
+    let Some(at) = names.iter().position(|it| *it == key) else { return false };
+    found[at] = Some(value);
+    true
 }
 
 /// Walks over the members of an object.

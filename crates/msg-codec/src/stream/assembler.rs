@@ -419,13 +419,18 @@ impl Assembled {
         let extras = |it: &AssembledChoice| {
             let parts = it.message.parts.iter().filter(|it| !matches!(it, Part::Other(_)));
             let all = std::iter::once(&it.message.extra).chain(parts.map(Part::extra));
+            let others = all.flat_map(Extra::all).filter(|it| it.0 != kept);
+            let others = others.flat_map(|(_, name, value)| match name {
+                // Those of the item or the step that the part is of.
+                "item" | "step" => value.members().unwrap_or_default(),
+                name => vec![(name.into(), value.clone())],
+            });
             let says = |name: &str, value: &RawJson| {
-                // What an item or a step says of itself is not what it says.
-                !["id", "status", "item", "step"].contains(&name)
+                !["id", "status"].contains(&name)
                     && !matches!(value.text(), "null" | "[]" | "{}" | "\"\"")
             };
-            let others = all.flat_map(Extra::all).filter(|it| it.0 != kept && says(it.1, it.2));
-            others.map(|it| it.1.to_owned()).collect::<BTreeSet<_>>()
+            let said = others.filter(|it| says(&it.0, &it.1));
+            said.map(|it| it.0.into()).collect::<BTreeSet<String>>()
         };
         let names: BTreeSet<_> = self.choices.iter().flat_map(extras).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");

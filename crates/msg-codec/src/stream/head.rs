@@ -196,9 +196,18 @@ impl Head {
         data: &'a str,
         names: [&str; N],
     ) -> Option<[Option<Json<'a>>; N]> {
-        let mut res = [None; N];
-        let is_object = self.object(data, |key, value| put(&mut res, names, key, value));
-        is_object.then_some(res)
+        self.pick_all(data, names).map(|it| it.0)
+    }
+
+    /// As [`Head::pick`], and whether there are other members.
+    pub fn pick_all<'a, const N: usize>(
+        &mut self,
+        data: &'a str,
+        names: [&str; N],
+    ) -> Option<([Option<Json<'a>>; N], bool)> {
+        let (mut res, mut has_others) = ([None; N], false);
+        let take = |key: &str, value| has_others |= !put(&mut res, names, key, value);
+        self.object(data, take).then_some((res, has_others))
     }
 
     /// As [`Head::object`], for a family that reads inner objects in the same pass: it gets the reader before the

@@ -399,6 +399,13 @@ impl AssemblerStep<'_, '_> {
         }
     }
 
+    /// Notes the members of an object that are not among these.
+    pub fn unknown_members(&mut self, object: Json<'_>, known: &[&str]) {
+        for (name, value) in object.members().filter(|it| !known.contains(&&*it.0)) {
+            self.unknown_member(&name, value);
+        }
+    }
+
     /// The bounds of a text of the message.
     pub fn text_gauge(&mut self) -> Gauge<'_> {
         Gauge { left: self.left, most: usize::MAX, notes: self.notes, at: self.at }

@@ -11,7 +11,7 @@ use msg_codec::{AssembledChoice, Json, Sink, Str, StreamState};
 use msg_core::{Extra, FinishReason, Part, Reasoning, Report, StreamEvent, Text, ToolCall};
 use msg_json::{Reader, to_text};
 
-use super::chunk::{CallView, ContentView, Member, PartView};
+use super::chunk::{CALL, CallView, ContentView, Member, PartView};
 use super::{Partial, UNKNOWN_DELTA};
 use crate::read::read_part;
 use crate::shape::{CONTENT, GEMINI};
@@ -56,6 +56,9 @@ impl Candidate {
 
     /// The parts of a content; what is not a content or a list of parts is read as what it means (MS-29).
     fn content(&mut self, content: ContentView<'_>, step: &mut AssemblerStep<'_, '_>) {
+        if content.has_others {
+            step.unknown_members(content.source, &["parts", "role"]);
+        }
         if content.is_sound {
             return content.parts.iter().for_each(|it| self.part(it, step));
         }
@@ -187,6 +190,9 @@ impl Candidate {
         }
         match &mut self.open {
             Some((_, partial)) => {
+                if call.has_others {
+                    step.unknown_members(call.source, &CALL);
+                }
                 let pieces = call.pieces.into_iter().flat_map(Json::elements);
                 pieces.for_each(|it| partial.take(it, step));
                 if !call.goes_on {

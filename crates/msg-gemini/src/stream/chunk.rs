@@ -39,7 +39,25 @@ pub(super) struct Body<'a> {
     pub(super) is_lone: bool,
     /// It has a member `candidates`.
     has_candidates: bool,
+    /// It has members that nothing is known of.
+    pub(super) has_others: bool,
 }
+
+/// The members of a response; the last ones say nothing of the answer.
+pub(super) const BODY: [&str; 12] = [
+    "candidates",
+    "responseId",
+    "response_id",
+    "modelVersion",
+    "model_version",
+    "usageMetadata",
+    "usage_metadata",
+    "promptFeedback",
+    "prompt_feedback",
+    "error",
+    "createTime",
+    "create_time",
+];
 
 impl<'a> Body<'a> {
     /// Reads an object.
@@ -65,7 +83,10 @@ impl<'a> Body<'a> {
             "promptFeedback" => &mut self.feedback.camel,
             "prompt_feedback" => &mut self.feedback.snake,
             "error" => &mut self.error,
-            _ => return reader.raw().map(drop),
+            _ => {
+                self.has_others |= !BODY.contains(&name);
+                return reader.raw().map(drop);
+            }
         };
         *place = Some(value(reader)?);
         Ok(())
@@ -157,6 +178,8 @@ impl<'a> CandidateView<'a> {
 pub(super) struct ContentView<'a> {
     pub(super) source: Json<'a>,
     pub(super) parts: Vec<PartView<'a>>,
+    /// It has members but these and the role.
+    pub(super) has_others: bool,
     /// Each part is a text or a call whose members are of the right types; of others a closer look tells.
     pub(super) is_sound: bool,
 }
@@ -168,8 +191,10 @@ impl<'a> ContentView<'a> {
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, JsonError> {
         let (mut parts, mut is_sound) = (Vec::new(), reader.peek()? == Kind::Object);
+        let mut has_others = false;
         let source = object(reader, |name, reader| {
             if name != "parts" {
+                has_others |= name != "role";
                 return reader.raw().map(drop);
             }
             parts.clear();
@@ -192,7 +217,7 @@ impl<'a> ContentView<'a> {
             Ok(())
         })?;
         is_sound &= parts.iter().all(|it| it.is_sound);
-        Ok(Self { source, parts, is_sound })
+        Ok(Self { source, parts, has_others, is_sound })
     }
 }
 
@@ -257,13 +282,16 @@ pub(super) struct CallView<'a> {
     pub(super) pieces: Option<Json<'a>>,
     pub(super) has_name: bool,
     pub(super) goes_on: bool,
+    pub(super) has_others: bool,
     is_sound: bool,
 }
 
+/// The members of a call, or of a piece of one.
+pub(super) const CALL: [&str; 5] = ["id", "name", "args", "partialArgs", "willContinue"];
+
 impl<'a> CallView<'a> {
     fn of(source: Json<'a>) -> Self {
-        let [id, name, args, pieces, goes_on] =
-            source.pick(["id", "name", "args", "partialArgs", "willContinue"]);
+        let ([id, name, args, pieces, goes_on], has_others) = source.pick_all(CALL);
         let is_text = |it: Json<'_>| it.is_string() || it.is_null();
         let is_sound = id.is_none_or(is_text)
             && name.is_none_or(is_text)
@@ -274,6 +302,7 @@ impl<'a> CallView<'a> {
             pieces: pieces.filter(|it| it.is_array()),
             has_name: name.is_some_and(Json::is_string),
             goes_on: goes_on.is_some_and(|it| it.source() == "true"),
+            has_others,
             is_sound,
         }
     }

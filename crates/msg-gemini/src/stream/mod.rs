@@ -20,7 +20,7 @@ use msg_core::{FinishReason, RawJson};
 use msg_json::{Kind, write_str};
 
 use crate::stream::candidate::Candidate;
-use crate::stream::chunk::{Body, CandidateView};
+use crate::stream::chunk::{BODY, Body, CandidateView};
 
 mod candidate;
 mod chunk;
@@ -234,7 +234,13 @@ impl Assembler for GeminiAssembler {
         });
         if is_read {
             let error = whole.error;
-            self.response(response.unwrap_or(whole), error, sink);
+            let body = response.unwrap_or(whole);
+            if body.has_others && body.says_something() {
+                let whole = Json::from_valid(data.trim_ascii());
+                let inner = whole.get("response").filter(|it| it.is_object());
+                self.head.step(0, sink).unknown_members(inner.unwrap_or(whole), &BODY);
+            }
+            self.response(body, error, sink);
         }
     }
 

@@ -65,6 +65,20 @@ const MEMBERS: [&str; 16] = [
     "input",
 ];
 
+/// Members that say nothing of the answer, or what the whole item says again.
+const BESIDE: [&str; 6] =
+    ["sequence_number", "obfuscation", "logprobs", "annotation_index", "name", "response_id"];
+
+/// Pieces of tools that the provider runs, which their whole items say again.
+const HOSTED: [&str; 6] = [
+    "apply_patch_call_operation_diff",
+    "code_interpreter_call_code",
+    "image_generation_call",
+    "mcp_call_arguments",
+    "shell_call_command",
+    "shell_call_output_content",
+];
+
 impl ResponsesAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
@@ -72,19 +86,45 @@ impl ResponsesAssembler {
         Self { head: Head::new(options), output: Output::default(), outcome: None, started: false }
     }
 
-    /// An event about an item; `members` are those after the first four.
-    fn item_event(&mut self, kind: &str, members: [Option<Json<'_>>; 12], sink: &mut Sink<'_>) {
+    /// Notes what of an event about an item is not read.
+    fn note_unknown(&mut self, kind: &str, event: Json<'_>, is_read: bool, sink: &mut Sink<'_>) {
+        let name = kind.rsplit_once('.').map_or(kind, |it| it.0);
+        if HOSTED.contains(&name) {
+            return;
+        }
+        // What a tool of the provider does meanwhile has but the place of its item.
+        let is_progress = name.ends_with("_call") || name == "mcp_list_tools";
+        if !is_read && !is_progress {
+            let text = || format!("unknown event \"response.{kind}\"");
+            return self.head.note(Note::UNKNOWN_EVENT, text);
+        }
+        let mut step = self.head.step(0, sink);
+        for (name, value) in event.members() {
+            if !MEMBERS.contains(&&*name) && !BESIDE.contains(&&*name) {
+                step.unknown_member(&name, value);
+            }
+        }
+    }
+
+    /// An event about an item, if it is of a known kind; `members` are those after the first four.
+    fn item_event(
+        &mut self,
+        kind: &str,
+        members: [Option<Json<'_>>; 12],
+        sink: &mut Sink<'_>,
+    ) -> bool {
         let [output_index, id, content_index, summary_index, item, part, annotation, texts @ ..] =
             members;
         let output_index = output_index.and_then(Json::whole_number);
         let place = content_index.or(summary_index).and_then(Json::whole_number).unwrap_or(0);
         let text = texts.into_iter().flatten().next().unwrap_or(Json::from_valid("null"));
-        let Some((name, phase)) = kind.rsplit_once('.') else { return };
+        let Some((name, phase)) = kind.rsplit_once('.') else { return false };
         let form = if phase == "done" { Form::Whole } else { Form::Delta };
         let (step, output) = (&mut self.head.step(0, sink), &mut self.output);
         let class = match (name, phase) {
             ("output_item", "added" | "done") => {
-                return item.into_iter().for_each(|it| output.item(output_index, it, form, step));
+                item.into_iter().for_each(|it| output.item(output_index, it, form, step));
+                return true;
             }
             ("content_part" | "reasoning_summary_part", "added" | "done") => {
                 part.map(Class::of_part)
@@ -97,11 +137,11 @@ impl ResponsesAssembler {
             ("function_call_arguments" | "custom_tool_call_input", "delta" | "done") => {
                 Some(Class::Call)
             }
-            _ => None,
+            _ => return false,
         };
         let Some((item, shared)) = class.and_then(|it| output.find(output_index, id, it, step))
         else {
-            return;
+            return true;
         };
         match (name, part, annotation) {
             ("output_text" | "refusal", ..) => {
@@ -123,6 +163,7 @@ impl ResponsesAssembler {
             (_, Some(part), _) => item.part(place, part, shared, step),
             _ => {}
         }
+        true
     }
 
     fn identify(&mut self, response: Json<'_>) {
@@ -217,7 +258,10 @@ impl Assembler for ResponsesAssembler {
             "completed" | "incomplete" | "failed" => {
                 self.response(response.unwrap_or(Json::from_valid("{}")), Some(step), sink);
             }
-            _ => self.item_event(step, of_item, sink),
+            _ => {
+                let is_read = self.item_event(step, of_item, sink);
+                self.note_unknown(step, whole, is_read, sink);
+            }
         }
     }
 
@@ -285,10 +329,11 @@ impl Output {
         form: Form,
         step: &mut AssemblerStep<'_, '_>,
     ) {
-        if item.is_object()
-            && let Some(place) =
-                self.place_of(output_index, item.get("id"), Class::of_item(item), step)
-        {
+        if !item.is_object() {
+            return step.left_out("item", "an object", item);
+        }
+        let class = Class::of_item(item);
+        if let Some(place) = self.place_of(output_index, item.get("id"), class, step) {
             self.put(place, item, form, step);
         }
     }
@@ -297,7 +342,10 @@ impl Output {
     pub(crate) fn list(&mut self, items: &[Json<'_>], step: &mut AssemblerStep<'_, '_>) {
         for (at, (item, found)) in items.iter().zip(self.matches(items)).enumerate() {
             let place = match found {
-                _ if !item.is_object() => continue,
+                _ if !item.is_object() => {
+                    step.left_out("output", "a list of objects", *item);
+                    continue;
+                }
                 Some(place) => place,
                 None => match self.open(Some(at as u64), step) {
                     Some(place) => place,

@@ -79,6 +79,21 @@ const KNOWN: [&str; 12] = [
     "event_type",
 ];
 
+/// The members of an event; the last ones say nothing of the answer, or of it as a whole.
+const EVENT: [&str; 11] = [
+    "event_type",
+    "index",
+    "interaction",
+    "step",
+    "content",
+    "delta",
+    "error",
+    "usage",
+    "event_id",
+    "interaction_id",
+    "status",
+];
+
 /// Assembles the events of an interaction stream.
 ///
 /// ```
@@ -146,10 +161,12 @@ impl BlockWire for Interacting {
 }
 
 fn read(of: &mut InteractionAssembler, event: Json<'_>, name: Option<&str>, sink: &mut Sink<'_>) {
-    let names = ["event_type", "index", "interaction", "step", "content", "delta", "error"];
-    let [kind, index, interaction, step, content, delta, error] = event.pick(names);
+    let [kind, index, interaction, step, content, delta, error, ..] = event.pick(EVENT);
     let kind = kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
     let index = index.and_then(Json::whole_number);
+    if ["step.", "content."].iter().any(|it| kind.starts_with(it)) || interaction.is_some() {
+        of.head.step(0, sink).unknown_members(event, &EVENT);
+    }
     of.started |= ["interaction.", "step.", "content."].iter().any(|it| kind.starts_with(it));
     match &*kind {
         _ if is_body(event) => {

@@ -171,6 +171,7 @@ pub(super) fn delta(
     let mut it = of.at(place, sink);
     match (&mut it.block.kind, &*kind) {
         (own, "text") if is_output(own) => {
+            it.step.unknown_members(delta, &["type", "text"]);
             let said = delta.get("text").filter(|it| !it.is_null() && it.source() != "\"\"");
             let Some(said) = said else { return true };
             let place = text.or_else(|| begin(of, place, BlockKind::text(), sink));
@@ -179,6 +180,7 @@ pub(super) fn delta(
         (own, "text_annotation_delta") if is_output(own) => {
             let Some(text) = text else { return false };
             let mut it = of.at(text, sink);
+            it.step.unknown_members(delta, &["type", "annotations"]);
             match delta.get("annotations") {
                 Some(list) if list.is_array() => it.keep("annotations", list),
                 other => {
@@ -190,16 +192,20 @@ pub(super) fn delta(
         (own, kind) if is_output(own) && media::KINDS.contains(&kind) => {
             content(of, place, delta, sink);
         }
-        (BlockKind::Thought { .. }, "thought_summary") => match delta.get("content") {
-            Some(content) if content.is_object() => summary(&mut it, content),
-            Some(content) => {
-                let text = meant("content", content, &mut it.step);
-                let list = if content.is_array() { content } else { Json::from_valid(&text) };
-                list.elements().for_each(|content| summary(&mut it, content));
+        (BlockKind::Thought { .. }, "thought_summary") => {
+            it.step.unknown_members(delta, &["type", "content"]);
+            match delta.get("content") {
+                Some(content) if content.is_object() => summary(&mut it, content),
+                Some(content) => {
+                    let text = meant("content", content, &mut it.step);
+                    let list = if content.is_array() { content } else { Json::from_valid(&text) };
+                    list.elements().for_each(|content| summary(&mut it, content));
+                }
+                None => {}
             }
-            None => {}
-        },
+        }
         (BlockKind::Thought { .. }, "thought_signature") => {
+            it.step.unknown_members(delta, &["type", "signature"]);
             delta.get("signature").into_iter().for_each(|value| sign(&mut it, value));
         }
         (BlockKind::Call { .. }, "arguments_delta" | "function_call") => {
