@@ -430,7 +430,7 @@ impl Assembled {
                     && !matches!(value.text(), "null" | "[]" | "{}" | "\"\"")
             };
             let said = others.filter(|it| says(&it.0, &it.1));
-            said.map(|it| it.0.into()).collect::<BTreeSet<String>>()
+            said.map(|it| it.0).collect::<BTreeSet<String>>()
         };
         let names: BTreeSet<_> = self.choices.iter().flat_map(extras).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
