@@ -14,6 +14,7 @@ mod edits;
 mod leaves;
 mod pairing;
 mod rules;
+mod spent;
 mod words;
 
 use std::borrow::Cow;

@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use memchr::memmem::find;
 use msg_codec::DataUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::leaves::{Frame, Leaf, TOP, Visit, Walk, member_key, steps, text_key, walk, walk_in};
+use super::spent::{WORD, Words, words_of};
 use super::words::may_be_empty;
 use super::{MadeUp, Told, rules};
 use crate::outline::Hashed;
@@ -22,9 +22,6 @@ const CANDIDATES: usize = 1 << 14;
 /// Room for so many counts is taken at once: growing step by step would move the first of them thrice.
 const ROOM: usize = 28;
 
-/// A text of so many bytes may be mostly marks, or say what the name of a member says.
-const SHORT: usize = 1 << 10;
-
 /// As many texts are searched for letter by letter.
 const SEARCHES: usize = 64;
 
@@ -37,13 +34,13 @@ pub(super) struct Missing {
     pub(super) steps: Vec<String>,
     /// Whether its name is data, too.
     is_free: bool,
-    is_text: bool,
+    pub(super) is_text: bool,
     /// Whether it may be said once for several times.
     pub(super) is_shared: bool,
     /// Whether any other value that is as empty would do: nothing is there that could be said elsewhere.
-    is_empty: bool,
+    pub(super) is_empty: bool,
     /// What is said.
-    said: String,
+    pub(super) said: String,
     synonyms: &'static [&'static str],
     /// The member of those that say one thing twice that it is in.
     twin: Option<&'static str>,
@@ -341,19 +338,24 @@ impl<'w> Written<'w> {
         words.all.extend(words.left.keys().copied());
         let has_empty = missing.iter().any(|it| it.is_empty);
         let in_texts = if has_empty { keys_in_texts(written) } else { HashSet::new() };
-        let mut searches = SEARCHES;
+        let (mut searches, mut cuts, mut looks) = (SEARCHES, SEARCHES, SEARCHES);
+        let has_short = words.are_spent && missing.iter().any(|it| it.said.len() < WORD);
         // Of calls that were read from texts, whether their servers are not known to be left out.
         let with_servers =
             told.has_text_calls.then(|| !told.report.iter().any(rules::tells_of_server));
-        missing.retain(|it| {
-            let is_synonym =
-                it.synonyms.iter().any(|it| words.all.contains(&xxh3_64(it.as_bytes())));
+        // What is short may be anywhere by chance: it is looked for in what longer texts leave.
+        let mut order: Vec<usize> = (0..missing.len()).collect();
+        order.sort_by_key(|it| std::cmp::Reverse(missing[*it].said.len()));
+        let mut is_there = vec![false; missing.len()];
+        for at in order {
+            let it = &missing[at];
+            is_there[at] = it.synonyms.iter().any(|it| words.all.contains(&xxh3_64(it.as_bytes())));
             if it.is_free {
                 words.take(it.name());
             }
-            let is_in_text = it.is_empty && in_texts.contains(&it.key);
-            if is_synonym || is_in_text || !words.may_hold(&it.said) {
-                return !(is_synonym || is_in_text);
+            is_there[at] |= it.is_empty && in_texts.contains(&it.key);
+            if is_there[at] || !words.may_hold(&it.said) {
+                continue;
             }
             let mut spellings = rules::spellings(it.name(), &it.said);
             if let Some(with_servers) = with_servers.filter(|_| it.is_text) {
@@ -364,19 +366,23 @@ impl<'w> Written<'w> {
             }
             // The digits of `1.0` are the words of other numbers.
             let is_one_word = it.is_text || !it.is_empty && !it.said.contains(['-', '.']);
-            let is_there = is_one_word && spellings.iter().any(|it| words.take(it)) || {
-                searches = searches.saturating_sub(1);
-                let found = |from: &str| find(from.as_bytes(), it.said.as_bytes());
-                // Marks alone are in any text of JSON.
-                let has_words = words_of(&it.said).next().is_some();
-                searches > 0
-                    && has_words
-                    && match it.is_text {
-                        true => found(&words.joined).is_some(),
-                        false => !it.is_empty && has_number(&words.joined, &it.said, found),
-                    }
+            let is_long = !words.are_spent || it.said.len() >= WORD;
+            let mut take = |said: &Cow<'_, str>| match is_long {
+                true => words.take(said),
+                false => words.take_short(said, it.is_text, &mut looks),
             };
-            !is_there
+            is_there[at] = is_one_word && spellings.iter().any(&mut take);
+            let searches = if is_there[at] { &mut cuts } else { &mut searches };
+            if *searches > 0 && (!is_there[at] || has_short) {
+                *searches -= 1;
+                let is_whole = words.take_whole(it);
+                is_there[at] |= is_whole;
+            }
+        }
+        let mut at = 0;
+        missing.retain(|_| {
+            at += 1;
+            !is_there[at - 1]
         });
     }
 }
@@ -466,87 +472,6 @@ fn keys_in_texts(written: &str) -> HashSet<u64> {
     keys
 }
 
-/// Whether a text has a number that is not part of another one, nor of a time.
-fn has_number(text: &str, number: &str, find: impl Fn(&str) -> Option<usize>) -> bool {
-    let of_number =
-        |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "_.-+".contains(it));
-    let mut at = 0;
-    while let Some(found) = find(&text[at..]) {
-        let (start, end) = (at + found, at + found + number.len());
-        let (before, after) = (text[..start].chars().next_back(), text[end..].chars().next());
-        let is_time = before == Some(':')
-            && text[..start - 1].ends_with(|it: char| it.is_ascii_digit())
-            || after == Some(':') && text[end + 1..].starts_with(|it: char| it.is_ascii_digit());
-        if !of_number(before) && !of_number(after) && !is_time {
-            return true;
-        }
-        at = end;
-    }
-    false
-}
-
-/// The words of what was written.
-#[derive(Default)]
-struct Words {
-    left: HashMap<u64, u32, Hashed>,
-    all: HashSet<u64, Hashed>,
-    /// Whether each is there as often as it was written.
-    are_spent: bool,
-    joined: String,
-}
-
-impl Words {
-    /// Whether they may be those of this text: not of one that is many times as long, such as a sound that the target has
-    /// no place for. No spelling of a text is shorter than its fourth part but for marks of JSON.
-    fn may_hold(&self, said: &str) -> bool {
-        said.len() <= SHORT + 4 * self.joined.len()
-    }
-
-    fn add(&mut self, leaf: &Leaf<'_>) {
-        let said = leaf.said();
-        let mut add = |text: &str| {
-            // Those of JSON are its form; the marks of its values are in its other spelling.
-            let marks = (!is_json(text)).then(|| marks_of(text));
-            words_of(text).chain(marks.into_iter().flatten()).for_each(|it| {
-                *self.left.entry(it).or_insert(0) += 1;
-            });
-        };
-        if leaf.is_free {
-            add(leaf.name);
-        }
-        rules::spellings("", &said).iter().for_each(|it| add(it));
-        self.joined.push_str(&said);
-    }
-
-    fn add_word(&mut self, word: &str) {
-        *self.left.entry(xxh3_64(word.as_bytes())).or_insert(0) += 1;
-    }
-
-    /// Takes the words of a text; none if one is not there. Of one without words, its other characters.
-    fn take(&mut self, text: &str) -> bool {
-        match words_of(text).next() {
-            Some(_) => self.take_all(words_of(text)),
-            None => self.take_all(marks_of(text)),
-        }
-    }
-
-    fn take_all(&mut self, mut words: impl Iterator<Item = u64>) -> bool {
-        let mut taken = Vec::new();
-        let all = words.all(|it| match self.left.get_mut(&it).filter(|it| **it > 0) {
-            Some(left) => {
-                *left -= u32::from(self.are_spent);
-                taken.push(it);
-                true
-            }
-            None => false,
-        });
-        if !all && self.are_spent {
-            taken.into_iter().for_each(|it| *self.left.entry(it).or_insert(0) += 1);
-        }
-        all
-    }
-}
-
 /// Takes out what another member of the same element says.
 pub(super) fn drop_said_twice(missing: &mut Vec<Missing>, source: &str) {
     let twins = missing.iter().filter(|it| it.twin.is_some());
@@ -615,23 +540,6 @@ impl Missing {
             twin: rules::twin(way),
         }
     }
-}
-
-/// Whether a text is a list or an object of JSON.
-fn is_json(text: &str) -> bool {
-    text.starts_with(['{', '[']) && msg_json::validate(text).is_ok()
-}
-
-/// The hashes of the words of a text.
-fn words_of(text: &str) -> impl Iterator<Item = u64> {
-    let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
-    words.map(|it| xxh3_64(it.as_bytes()))
-}
-
-/// Its other characters but for white space.
-fn marks_of(text: &str) -> impl Iterator<Item = u64> {
-    let others = text.chars().filter(|it| !it.is_alphanumeric() && !it.is_whitespace());
-    others.map(|it| u64::from(u32::from(it)))
 }
 
 /// The bit of the length of a text.
