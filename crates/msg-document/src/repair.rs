@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use msg_chainast::MendedPlaces;
-use msg_core::{Diagnostic, Message, Role, Severity};
+use msg_core::{Diagnostic, Message, Part, Role, Severity};
 
 use crate::api_shapes::{
     add_refused, complete_calls, foreign_parts, is_not_understood, unread_calls,
@@ -119,7 +119,8 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     // A format that is not the provider's may have no place for what was mended.
     let profile = options.chain.profile.as_deref();
     let is_foreign = changed && profile.is_some_and(|it| !is_asked(it, &document));
-    document.may_have_errors |= is_foreign;
+    // Nothing may be left that its reader takes for a message.
+    document.may_have_errors |= is_foreign || changed && document.says_nothing();
     let mut remaining = document.remaining_in(&text, options);
     if messages > 0 && document.is_empty() {
         let mut nothing = no_messages();
@@ -157,6 +158,11 @@ impl Document {
         self.format().laid_out(json, text)
     }
 
+    /// Whether no message has a part that is understood.
+    fn says_nothing(&self) -> bool {
+        self.messages().iter().flat_map(|it| &it.parts).all(|it| matches!(it, Part::Other(_)))
+    }
+
     /// Mends the messages in place and returns what was changed.
     pub fn repair(&mut self, options: &RepairOptions) -> Vec<Diagnostic> {
         self.repair_with_places(options).0
@@ -188,7 +194,10 @@ impl Document {
             return Vec::new();
         }
         // What it has now is what is read of it: ids that were given for the time being are taken back.
-        let Ok(mut mended) = self.read_again(text) else { return Vec::new() };
+        let mut mended = match self.read_again(text) {
+            Ok(mended) => mended,
+            Err(refusal) => return vec![refusal.diagnostic().clone()],
+        };
         mended.say_who_made_it(options.read.made_by.as_ref());
         let profile = options.chain.profile.as_deref().cloned();
         let check = CheckOptions { profile, chain: options.chain.check, ..CheckOptions::default() };

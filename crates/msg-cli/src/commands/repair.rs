@@ -2,7 +2,7 @@
 //!
 //! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
 
-use msg_core::Diagnostic;
+use msg_core::{Diagnostic, Message};
 use msg_document::{
     Accept, Document, ReadOptions, RepairOptions, Repaired, losses_as_errors, repair,
 };
@@ -134,7 +134,10 @@ impl Args {
             }
             if !remaining.is_empty() {
                 let read = read.with_from(Some(format));
-                explain_remaining(&remaining, &whole(&document, &read, name)?, name, cx);
+                // Where nothing of it is read, that is what remains.
+                let mended = Document::read(&document, &read).ok();
+                let messages = mended.as_ref().map(Document::messages).unwrap_or_default();
+                explain_remaining(&remaining, messages, name, cx);
             }
             if let Some(rewrite) = rewrite {
                 cx.note(&format!("{name}: prompt cache: {rewrite}\n"));
@@ -150,8 +153,8 @@ fn whole(bytes: &[u8], read: &ReadOptions, name: &str) -> Result<Document, Failu
 }
 
 /// The errors that stay in the mended document.
-fn explain_remaining(remaining: &[Diagnostic], document: &Document, name: &str, cx: &Context) {
-    let quotes = Quotes::of(document.messages(), remaining, cx.folding());
+fn explain_remaining(remaining: &[Diagnostic], messages: &[Message], name: &str, cx: &Context) {
+    let quotes = Quotes::of(messages, remaining, cx.folding());
     cx.note(&cx.list(name, &quotes).findings(remaining));
     let left = plural(remaining.len(), "error");
     let verb = if remaining.len() == 1 { "remains" } else { "remain" };

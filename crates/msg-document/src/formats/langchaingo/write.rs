@@ -145,18 +145,24 @@ impl Parts<'_, '_> {
         let has_reasoning = thought.is_some() || call.signature.is_some();
         out.object(|out| {
             out.key("type").str("tool_call");
+            let kept = Nested::of(&call.extra, "tool_call");
             out.key("tool_call").object(|out| {
-                out.key("id").str(&call.id);
-                out.key("type").str(call.kind.as_str());
-                out.key("function").object(|out| {
-                    out.key("name").str(&call.name);
-                    out.key("arguments").str(call.arguments.text());
-                });
+                kept.own("id", &call.id, out);
+                kept.own("type", call.kind.as_str(), out);
+                match kept.get("function") {
+                    Some(raw) if call.name.is_empty() && call.arguments.text().is_empty() => {
+                        out.key("function").raw(raw.text());
+                    }
+                    _ => out.key("function").object(|out| {
+                        out.key("name").str(&call.name);
+                        out.key("arguments").str(call.arguments.text());
+                    }),
+                }
                 if has_reasoning {
                     let thought = thought.as_deref().unwrap_or_default();
                     write_reasoning(thought, call.signature.as_deref(), out);
                 }
-                nested_rest(&call.extra, "tool_call", out);
+                kept.rest(&["id", "type", "function"], out);
             });
             rest(&call.extra, &["type", "tool_call"], out);
         });
@@ -166,11 +172,12 @@ impl Parts<'_, '_> {
         note_result(at, result, self.losses);
         out.object(|out| {
             out.key("type").str("tool_response");
+            let kept = Nested::of(&result.extra, "tool_response");
             out.key("tool_response").object(|out| {
-                out.key("tool_call_id").str(&result.call_id);
-                out.key("name").str(result.name.as_deref().unwrap_or_default());
+                kept.own("tool_call_id", &result.call_id, out);
+                kept.own("name", result.name.as_deref().unwrap_or_default(), out);
                 out.key("content").str(&text_of_result(result));
-                nested_rest(&result.extra, "tool_response", out);
+                kept.rest(&["tool_call_id", "name"], out);
             });
             rest(&result.extra, &["type", "tool_response"], out);
         });
@@ -215,10 +222,31 @@ fn rest(extra: &Extra, known: &[&str], out: &mut Writer<'_>) {
     write_rest(extra, &origin(), known, out);
 }
 
-/// The unknown members of the object inside a part, which are in one of its name.
-fn nested_rest(extra: &Extra, name: &str, out: &mut Writer<'_>) {
-    let members = extra.get(&origin(), name).and_then(RawJson::members);
-    for (name, raw) in members.into_iter().flatten() {
-        out.key(&name).raw(raw.text());
+/// The members of the object inside a part that were not read: unknown ones, and those of another type.
+struct Nested(Vec<(String, RawJson)>);
+
+impl Nested {
+    /// Those in the member of this name.
+    fn of(extra: &Extra, name: &str) -> Self {
+        Nested(extra.get(&origin(), name).and_then(RawJson::members).unwrap_or_default())
+    }
+
+    fn get(&self, name: &str) -> Option<&RawJson> {
+        self.0.iter().find(|it| it.0 == name).map(|it| &it.1)
+    }
+
+    /// A member of the format: as it came if it was not read and has no value since.
+    fn own(&self, name: &str, value: &str, out: &mut Writer<'_>) {
+        match self.get(name).filter(|_| value.is_empty()) {
+            Some(raw) => out.key(name).raw(raw.text()),
+            None => out.key(name).str(value),
+        }
+    }
+
+    /// The unknown ones, after these.
+    fn rest(&self, known: &[&str], out: &mut Writer<'_>) {
+        for (name, raw) in self.0.iter().filter(|it| !known.contains(&&*it.0)) {
+            out.key(name).raw(raw.text());
+        }
     }
 }
