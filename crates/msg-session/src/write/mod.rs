@@ -10,7 +10,8 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Image, Message, Origin, Part, Report, Role, ToolCall, ToolResult};
+use msg_codec::DataUrl;
+use msg_core::{File, Image, Message, Origin, Part, Report, Role, ToolCall, ToolResult};
 use msg_forms::OrderedResults;
 use msg_json::{TextState, Writer, classify, to_text, write_compact};
 use msg_openai::chat;
@@ -474,21 +475,7 @@ pub(crate) fn write_block(out: &mut Writer<'_>, part: &Part) {
         }
         Part::ToolResult(result) => write_result(it, result, None),
         Part::Image(image) => write_image(it, image),
-        Part::File(file) => {
-            it.key("type").str("document");
-            it.key("source").object(|it| match (&file.data, &file.url) {
-                (Some(data), _) => {
-                    it.key("type").str("base64");
-                    let kind = file.media_type.as_deref().unwrap_or("application/pdf");
-                    it.key("media_type").str(kind);
-                    it.key("data").str(data.rsplit(',').next().unwrap_or_default());
-                }
-                (None, url) => {
-                    it.key("type").str("url");
-                    it.key("url").str(url.as_deref().unwrap_or_default());
-                }
-            });
-        }
+        Part::File(file) => write_document(it, file),
         Part::Audio(_) | Part::Other(_) => write_text(it, "[a part that this format has not]"),
         _ => write_text(it, ""),
     });
@@ -515,6 +502,44 @@ pub(crate) fn write_result(it: &mut Writer<'_>, result: &ToolResult, name: Optio
     }
 }
 
+/// A document: text as text, other data as base64 of its type.
+fn write_document(it: &mut Writer<'_>, file: &File) {
+    it.key("type").str("document");
+    let data = file.data.as_deref();
+    let url = data.and_then(|data| DataUrl::of(data, file.media_type.as_deref()));
+    let text = url.filter(|it| it.essence().starts_with("text/")).and_then(DataUrl::text);
+    it.key("source").object(|it| match (text, url, data) {
+        (Some(text), ..) => {
+            it.key("type").str("text");
+            it.key("media_type").str("text/plain");
+            it.key("data").str(&text);
+        }
+        (None, Some(url), _) => {
+            it.key("type").str("base64");
+            it.key("media_type").str(url.media_type);
+            it.key("data").str(url.data);
+        }
+        (None, None, Some(data)) => {
+            it.key("type").str("base64");
+            it.key("media_type").str(file.media_type.as_deref().unwrap_or("application/pdf"));
+            it.key("data").str(data);
+        }
+        (None, None, None) => match (&file.url, &file.file_id) {
+            (None, Some(id)) => {
+                it.key("type").str("file");
+                it.key("file_id").str(id);
+            }
+            (url, _) => {
+                it.key("type").str("url");
+                it.key("url").str(url.as_deref().unwrap_or_default());
+            }
+        },
+    });
+    if let Some(name) = &file.filename {
+        it.key("title").str(name);
+    }
+}
+
 fn write_image(it: &mut Writer<'_>, image: &Image) {
     it.key("type").str("image");
     it.key("source").object(|it| match data_url(image) {
@@ -523,10 +548,16 @@ fn write_image(it: &mut Writer<'_>, image: &Image) {
             it.key("media_type").str(media_type);
             it.key("data").str(data);
         }
-        None => {
-            it.key("type").str("url");
-            it.key("url").str(image.url.as_deref().unwrap_or_default());
-        }
+        None => match (&image.url, &image.file_id) {
+            (None, Some(id)) => {
+                it.key("type").str("file");
+                it.key("file_id").str(id);
+            }
+            (url, _) => {
+                it.key("type").str("url");
+                it.key("url").str(url.as_deref().unwrap_or_default());
+            }
+        },
     });
 }
 
