@@ -294,7 +294,12 @@ impl<'w> Written<'w> {
     pub(super) fn pair_data_urls(&mut self, missing: &mut Vec<Missing>) {
         missing.retain(|it| {
             let url = DataUrl::parse(&it.said).filter(|_| it.is_text && !it.is_free);
-            !url.is_some_and(|it| self.take_both([it.media_type, it.data].map(text_key)))
+            !url.is_some_and(|it| {
+                self.take_both([it.media_type, it.data].map(text_key))
+                    // Formats whose word is one of the form, so that it was not counted.
+                    || rules::format_of_form(it.media_type).is_some()
+                        && self.take(text_key(it.data))
+            })
         });
     }
 
@@ -349,7 +354,9 @@ impl<'w> Written<'w> {
         let mut is_there = vec![false; missing.len()];
         for at in order {
             let it = &missing[at];
-            is_there[at] = it.synonyms.iter().any(|it| words.all.contains(&xxh3_64(it.as_bytes())));
+            let format = rules::format_of_form(&it.said).filter(|_| it.is_text);
+            let mut synonyms = it.synonyms.iter().copied().chain(format);
+            is_there[at] = synonyms.any(|it| words.all.contains(&xxh3_64(it.as_bytes())));
             if it.is_free {
                 words.take(it.name());
             }

@@ -351,10 +351,18 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
     }
     match leaf.name {
         // That of a document is said by its media type, or by its text.
-        "format" if matches!(leaf.text, "\"json\"" | "\"txt\"" | "\"jpeg\"") => true,
+        "format" if FORMATS.contains(&leaf.text.trim_matches('"')) => true,
         "mime_type" if leaf.text == "\"application/json\"" => true,
         _ => leaf.is_text() && leaf.text.trim_matches('"').trim_start().is_empty(),
     }
+}
+
+/// Formats of media that are words of the form where they are a member of their own.
+const FORMATS: [&str; 3] = ["json", "txt", "jpeg"];
+
+/// The format of media of this type, if it is one of those.
+pub(super) fn format_of_form(media_type: &str) -> Option<&'static str> {
+    msg_bedrock::media_format(media_type).filter(|it| FORMATS.contains(it))
 }
 
 /// Whether a value is an empty list or object beside the messages of a store, under a name of an application's own, or a
