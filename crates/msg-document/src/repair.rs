@@ -9,7 +9,7 @@ use msg_chainast::MendedPlaces;
 use msg_core::{Diagnostic, Message, Part, Role, Severity};
 
 use crate::api_shapes::{
-    add_refused, complete_calls, foreign_parts, is_not_understood, unread_calls,
+    add_refused, complete_parts, foreign_parts, is_not_understood, unread_calls,
 };
 use crate::check::{Repaired, forget_shapes_at, is_asked, moved, read_whole, refused_shapes};
 use crate::codec::{Edited, Side, WriteOptions};
@@ -228,7 +228,7 @@ impl Document {
         for at in shapes.iter().filter_map(|it| it.at.message) {
             forget_shapes_at(&mut messages, at);
         }
-        complete_calls(&mut messages, &refused);
+        complete_parts(&mut messages, &refused);
         let breakpoints = Breakpoints::of(&messages);
         // Which calls and results a message has of which nothing is understood is not known (RG-11).
         let (mut messages, mut found) = match foreign.iter().any(is_not_understood) {

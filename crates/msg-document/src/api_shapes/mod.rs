@@ -177,10 +177,14 @@ fn local_path(sentence: &str) -> String {
 }
 
 /// Writes what a refused call lacks, as the findings say that have an edit.
-pub(crate) fn complete_calls(messages: &mut [Message], refused: &[Diagnostic]) {
+pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
     for it in refused.iter().filter(|it| it.fix.is_some()) {
         let (Some(message), Some(part)) = (it.at.message, it.at.part) else { continue };
         let part = messages.get_mut(message).and_then(|it| it.parts.get_mut(part));
+        if let Some(Part::Reasoning(thought)) = part {
+            thought.summary.get_or_insert_default();
+            continue;
+        }
         let Some(Part::ToolCall(call)) = part else { continue };
         // A kind that the API does not have stays.
         if call.kind == CallKind::Unspecified && call.extra.get(&Origin::OpenAi, "type").is_none() {
@@ -252,7 +256,7 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
         Some(part) => res.at_part(message, part),
         None => res.at_message(message),
     };
-    match it.default.filter(|_| part.is_some_and(|part| places.is_call(message, part))) {
+    match it.default.filter(|_| part.is_some_and(|part| places.is_mendable(message, part))) {
         Some(default) => res.with_fix(format!("set to {default}")),
         None => res,
     }
@@ -264,7 +268,8 @@ struct Places {
     /// Of each element the first of its places.
     starts: Vec<usize>,
     places: Vec<(usize, Option<usize>)>,
-    calls: HashSet<(usize, usize)>,
+    /// Calls and thoughts, whose members a repair may add.
+    mendable: HashSet<(usize, usize)>,
     /// Whether an element that is not a message is a part.
     are_items: bool,
     /// Of each message where its content and its calls begin, where an element is one message.
@@ -274,14 +279,15 @@ struct Places {
 impl Places {
     fn of(messages: &[Message], elements: &[usize], format: Format) -> Self {
         let mut places = Vec::new();
-        let mut calls = HashSet::new();
+        let mut mendable = HashSet::new();
         for (at, message) in messages.iter().enumerate() {
             places.extend((0..message.parts.len()).map(|part| (at, Some(part))));
             if message.parts.is_empty() {
                 places.push((at, None));
             }
             let parts = message.parts.iter().enumerate();
-            calls.extend(parts.filter(|it| it.1.as_tool_call().is_some()).map(|it| (at, it.0)));
+            let can_be = |it: &Part| matches!(it, Part::ToolCall(_) | Part::Reasoning(_));
+            mendable.extend(parts.filter(|it| can_be(it.1)).map(|it| (at, it.0)));
         }
         let total: usize = elements.iter().map(|it| (*it).max(1)).sum();
         let mut start = places.len().saturating_sub(total);
@@ -296,14 +302,14 @@ impl Places {
         Places {
             starts,
             places,
-            calls,
+            mendable,
             whole,
             are_items: matches!(format.name(), "responses" | "interactions"),
         }
     }
 
-    fn is_call(&self, message: usize, part: usize) -> bool {
-        self.calls.contains(&(message, part))
+    fn is_mendable(&self, message: usize, part: usize) -> bool {
+        self.mendable.contains(&(message, part))
     }
 
     fn of_value(&self, element: usize, inner: Option<Inner>) -> Option<(usize, Option<usize>)> {
