@@ -111,6 +111,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "profile::empty-message" "CA-72" "a message without content is refused";
     error "profile::empty-text" "CA-72" "an empty text part is refused";
     error "profile::user-after-tool" "CA-72" "a user message directly after tool results";
+    error "profile::too-many-files" "CA-72" "more documents than a request may have";
     error "profile::too-many-tool-calls" "CA-72" "more calls than are accepted";
     error "profile::tool-call-id" "CA-72" "the id of a call is not accepted";
     error "profile::reused-tool-call-id" "CA-72" "an id occurs in two messages";

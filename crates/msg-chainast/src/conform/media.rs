@@ -1,10 +1,12 @@
 //! Where images, sound, video and files are allowed, what results may contain (PM-31, PM-81, PM-132), and the names of
-//! documents (PM-107 to PM-109).
+//! documents (PM-107 to PM-109, PM-205, PM-206).
 //!
 //! Media in a place that is not allowed move into a user message after the results, if they are allowed there. Nothing
 //! is decoded or converted.
 
-use msg_core::{Content, File, Message, Part, Role, with_article};
+use std::collections::HashSet;
+
+use msg_core::{Code, Content, Diagnostic, Message, Part, Role, with_article};
 
 use super::{
     Conform, error, is_empty_text,
@@ -231,20 +233,47 @@ impl Conform<'_, '_> {
     pub(crate) fn file_names(&mut self) {
         let class = &self.profile.file_name_class;
         let max = limit(self.profile.file_name_max);
-        if class.is_any() && max == usize::MAX {
+        let is_unique = self.profile.file_name_unique;
+        if class.is_any() && max == usize::MAX && !is_unique {
             return;
         }
+        // What is accepted stays, wherever it is.
+        let parts = self.items.iter().flat_map(|it| &it.message.parts);
+        let names = parts.filter_map(name_of).filter(|it| accepted_name(it, class, max) == **it);
+        let mut taken: HashSet<String> = names.map(|it| it.to_lowercase()).collect();
+        let mut kept = HashSet::new();
         let judge = |part: &Part| {
-            let Part::File(File { filename: Some(name), .. }) = part else { return None };
-            let new = accepted_name(name, class, max);
-            let sentence = || format!("the document name `{name}` is not accepted");
-            (new != *name).then(|| (error("profile::file-name", sentence(), "renamed"), Some(new)))
+            let name = name_of(part)?;
+            let accepted = accepted_name(name, class, max);
+            let stays = accepted == *name && kept.insert(name.to_lowercase());
+            let new = match is_unique && !stays {
+                true => own_name(&accepted, max, &mut taken),
+                false => accepted.clone(),
+            };
+            let sentence = match accepted == *name {
+                true => format!("another document is called `{name}`"),
+                false => format!("the document name `{name}` is not accepted"),
+            };
+            (new != *name).then(|| (error("profile::file-name", sentence, "renamed"), Some(new)))
         };
         self.mend_parts(judge, |part, new| {
             if let Part::File(it) = part {
                 it.filename = Some(new);
             }
         });
+    }
+
+    /// More documents than a request may have.
+    pub(crate) fn surplus_files(&mut self) {
+        let (max, mut n) = (limit(self.profile.files_max), 0);
+        let judge = |part: &Part| {
+            n += usize::from(matches!(part, Part::File(_)));
+            let is_first = n == max.saturating_add(1) && matches!(part, Part::File(_));
+            let sentence = || format!("more than {max} documents");
+            let code = Code::new("profile::too-many-files");
+            is_first.then(|| (Diagnostic::error(code, sentence()), None))
+        };
+        self.mend_parts(judge, |_, ()| {});
     }
 
     pub(crate) fn file_texts(&mut self) {
@@ -267,6 +296,23 @@ impl Conform<'_, '_> {
             self.items[at].push_part(Part::text(EMPTY_CONTENT), place);
         }
     }
+}
+
+/// The name of a document.
+fn name_of(part: &Part) -> Option<&String> {
+    if let Part::File(it) = part { it.filename.as_ref() } else { None }
+}
+
+/// A name that no other document has, in any case of its letters: with a number, if it must be.
+fn own_name(name: &str, max: usize, taken: &mut HashSet<String>) -> String {
+    let mut new = name.to_owned();
+    let mut n = 1;
+    while !taken.insert(new.to_lowercase()) {
+        n += 1;
+        let number = format!("-{n}");
+        new = format!("{}{number}", cut(name, max.saturating_sub(number.len())).trim_end());
+    }
+    new
 }
 
 /// A name of accepted characters: its ending goes, others become a space, and spaces do not follow spaces.

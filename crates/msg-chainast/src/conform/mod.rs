@@ -83,6 +83,7 @@ pub(crate) fn conform<'m>(
     it.media_places();
     it.empty_results();
     it.file_names();
+    it.surplus_files();
     it.file_texts();
     it.item_ids();
     it.foreign_reasoning();

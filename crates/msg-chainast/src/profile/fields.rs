@@ -232,6 +232,10 @@ profile! {
     file_name_class: CharClass,
     /// The greatest length of a document's name in bytes; 0 for no limit.
     file_name_max: usize,
+    /// Whether no two documents of a request may have one name, in any case of its letters.
+    file_name_unique: bool,
+    /// How many documents a request may have; 0 for any number.
+    files_max: usize,
     /// Whether a document needs a text beside it.
     file_needs_text: bool,
     /// Whether a result may be without content.
