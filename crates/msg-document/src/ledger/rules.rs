@@ -379,6 +379,11 @@ const SIGNATURES: &str = "__gemini_function_call_thought_signatures__";
 /// Formats in which the result of a tool may be any JSON value.
 const WITH_VALUES: [&str; 4] = ["ai-sdk", "vercel-ui", "agent-framework", "semantic-kernel"];
 
+/// Whether a value is as empty as another one.
+fn may_be_nothing(text: &str) -> bool {
+    matches!(text, "null" | "[]" | "{}" | "false" | "\"\"")
+}
+
 /// The name of the member that a value is left out with, since it is beside what is said.
 pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) -> Option<&'t str> {
     let of_answer = way.windows(2).find_map(|it| {
@@ -386,7 +391,9 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         Some(it[1].name).filter(|name| !said.contains(name))
     });
     // An element of a list of records that is not a record is not bookkeeping.
-    let is_result = matches!(leaf.name, "output" | "result" | "value")
+    // What is in a text of JSON has the name of that one on its way.
+    let is_of_result = |name: &str| matches!(name, "output" | "result" | "value");
+    let is_result = (is_of_result(leaf.name) || way.last().is_some_and(|it| is_of_result(it.name)))
         && WITH_VALUES.contains(&told.from)
         && way.iter().skip(1).any(|it| it.is_list)
         && way.iter().any(|it| !it.is_list && matches!(it.name, "output" | "result"));
@@ -394,7 +401,8 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         || leaf.name.is_empty()
         || is_result
         || way.iter().any(|it| it.name == SIGNATURES)
-        || leaf.is_text() && OF_RECORDS.contains(&leaf.name);
+        || leaf.is_text() && OF_RECORDS.contains(&leaf.name)
+        || matches!(leaf.name, "text" | "content") && !may_be_nothing(leaf.text);
     let of_records = (told.has_bookkeeping && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
     let of_turns =

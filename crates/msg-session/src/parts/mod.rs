@@ -159,8 +159,8 @@ fn segments(text: &str, message: usize, options: &ParseOptions) -> Vec<Part> {
 pub fn otel_part(source: &RawJson) -> Option<Part> {
     let object = Value { source: source.text(), at: 0 }.object()?;
     let (mut part, known): (_, &[&str]) = match &*object.text("type")? {
-        "text" => (Part::text(object.text("content")?), &["content"]),
-        "reasoning" => (Part::Reasoning(Reasoning::new(object.text("content")?)), &["content"]),
+        "text" => (Part::text(object.plain("content")?), &["content"]),
+        "reasoning" => (Part::Reasoning(Reasoning::new(object.plain("content")?)), &["content"]),
         "tool_call" => (Part::ToolCall(call(&object)?), &["id", "name", "arguments"]),
         "tool_call_response" => {
             let member = ["response", "result"].into_iter().find(|it| object.has(it))?;

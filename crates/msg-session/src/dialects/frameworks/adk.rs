@@ -86,11 +86,11 @@ fn part(object: &Object<'_>, value: Value<'_>) -> Option<Part> {
     let signature = text_of(object, "thoughtSignature", "thought_signature");
     let maker = signature.is_some().then_some(Maker::Gemini);
     let seal = Seal { maker, signature: signature.clone(), ..Seal::default() };
-    if let Some(text) = object.text("text") {
+    if let Some(text) = object.plain("text") {
         return Some(match object.is_true("thought") {
-            true => seal.thought(Some(text.into_owned())),
+            true => seal.thought(Some(text)),
             false if text.is_empty() && signature.is_none() => return None,
-            false => seal.text(text.into_owned()),
+            false => seal.text(text),
         });
     }
     if let Some(call) = either(object, "functionCall", "function_call").and_then(|it| it.object()) {

@@ -134,6 +134,8 @@ fn part(value: Value<'_>, maker: Option<Maker>) -> Option<Part> {
             let seal = Seal { maker, signature, ..Seal::default() };
             Some(seal.thought(said(&object, "thinking")))
         }
+        // An object that is not a part is what an application said.
+        "" if !object.has("type") && !object.has("text") => Some(parts::other(value)),
         _ => parts::anthropic_part(value),
     }
 }
