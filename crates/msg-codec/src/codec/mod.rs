@@ -333,7 +333,12 @@ impl Body {
             res.members.insert(JSON, name, member);
         }
         doubles.iter().for_each(|it| cx.duplicate_in_body(it));
-        let others = res.iter().filter(|it| !ANSWERS.contains(&it.0));
+        // An answer beside the one that is read is not the answer to it.
+        let is_answer = held.first().is_some_and(|it| ANSWERS.contains(it));
+        let others = res.iter().filter(|it| match ANSWERS.contains(&it.0) {
+            true => is_answer && !held.contains(&it.0),
+            false => true,
+        });
         let unread = others.filter(|it| has_messages(it.1.text()).unwrap_or(false));
         unread.for_each(|it| cx.unread_messages(it.0));
         Ok((res, found))
