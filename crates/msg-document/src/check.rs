@@ -408,17 +408,17 @@ fn thinking(head: &RequestHead) -> RequestThinking {
         Some(request::Thinking::Off | request::Thinking::Budget(0)) => RequestThinking::Off,
         Some(request::Thinking::Budget(_)) => RequestThinking::On,
         // Some who take chat messages have the member of Anthropic.
-        _ if head.rest.iter().any(|it| it.0 == "thinking" && is_disabled(&it.1)) => {
-            RequestThinking::Off
-        }
-        _ => RequestThinking::Unknown,
+        _ => match head.rest.iter().find(|it| it.0 == "thinking").and_then(|it| type_of(&it.1)) {
+            Some(it) if it == "disabled" => RequestThinking::Off,
+            Some(it) if it == "enabled" => RequestThinking::On,
+            _ => RequestThinking::Unknown,
+        },
     }
 }
 
-/// Whether a setting says `{"type":"disabled"}`.
-fn is_disabled(setting: &RawJson) -> bool {
-    let members = setting.present_members().unwrap_or_default();
-    members.iter().any(|it| it.0 == "type" && it.1.text() == "\"disabled\"")
+/// What a setting says: `{"type":"disabled"}`.
+fn type_of(setting: &RawJson) -> Option<String> {
+    setting.member("type")?.parse().ok()
 }
 
 /// That an answer begins with the assistant goes without saying.

@@ -1,7 +1,7 @@
 //! Steps 7 and 8: reasoning that is not accepted, reasoning that is required, and signed reasoning of another provider
 //! (PM-16, PM-52, PM-90).
 
-use msg_core::{Message, Origin, Part, Provenance, Reasoning, Role};
+use msg_core::{Message, Origin, Part, Provenance, Reasoning, Role, Severity};
 
 use super::{Conform, error, is_empty_text, members::has_item_id, mended_if, warning};
 use crate::options::RequestThinking;
@@ -174,9 +174,15 @@ impl Conform<'_, '_> {
             }
             _ => "a message with tool calls must carry its reasoning",
         };
-        let it = warning("profile::reasoning-missing", sentence, "inserted a placeholder");
+        // Models that think as they like are not refused it, unless the request tells them to think.
+        let is_certain = self.enforced.thinking == RequestThinking::On
+            || !self.profile.doubts("reasoning_require");
+        let mut it = warning("profile::reasoning-missing", sentence, "inserted a placeholder");
+        if is_certain {
+            it.severity = Severity::Error;
+        }
         self.at_message(at, mended_if(mended, it));
-        if self.all {
+        if self.all || is_certain {
             put_fallback(self.profile, &mut self.items[at]);
         }
     }
