@@ -263,6 +263,25 @@ impl Conform<'_, '_> {
         });
     }
 
+    /// Images whose data are of another type than is said.
+    pub(crate) fn image_types(&mut self) {
+        if !self.profile.image_type_true {
+            return;
+        }
+        let judge = |part: &Part| {
+            let inner = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
+            let mut wrong = std::iter::once(part).chain(inner).filter_map(wrong_type);
+            let (told, is) = wrong.next()?;
+            let sentence = format!("an image of the type `{told}` is one of `{is}`");
+            let fix = format!("wrote {is}");
+            Some((error("profile::image-type", sentence, fix), Some(())))
+        };
+        self.mend_parts(judge, |part, ()| match part {
+            Part::ToolResult(it) => it.content.parts_mut().iter_mut().for_each(say_type),
+            part => say_type(part),
+        });
+    }
+
     /// More documents than a request may have.
     pub(crate) fn surplus_files(&mut self) {
         let (max, mut n) = (limit(self.profile.files_max), 0);
@@ -294,6 +313,37 @@ impl Conform<'_, '_> {
             self.at_part(at, file, error("profile::file-without-text", sentence, fix));
             let place = (self.items[at].origin.message, 0);
             self.items[at].push_part(Part::text(EMPTY_CONTENT), place);
+        }
+    }
+}
+
+/// How the base64 of images begins.
+const BEGINNINGS: [(&str, &str); 4] = [
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR", "image/webp"),
+];
+
+/// The type that is said of an image, where its data are of another one, and that.
+fn wrong_type(part: &Part) -> Option<(&str, &'static str)> {
+    let Part::Image(it) = part else { return None };
+    let (told, data) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
+    let (_, is) = *BEGINNINGS.iter().find(|it| data.starts_with(it.0))?;
+    // What begins as WebP may be sound; its name is after its length.
+    let is_whole = is != "image/webp" || data.get(12..16) == Some("RUJQ");
+    let is_same = told.eq_ignore_ascii_case(is) || (told, is) == ("image/jpg", "image/jpeg");
+    (is_whole && !is_same && told.starts_with("image/")).then_some((told, is))
+}
+
+/// Says the type that the data of an image are of.
+fn say_type(part: &mut Part) {
+    let Some((_, is)) = wrong_type(part) else { return };
+    if let Part::Image(it) = part {
+        let data = it.url.as_deref().and_then(|it| it.split_once(";base64,")).map(|it| it.1);
+        it.url = data.map(|data| format!("data:{is};base64,{data}"));
+        if it.media_type.is_some() {
+            it.media_type = Some(is.to_owned());
         }
     }
 }

@@ -218,6 +218,8 @@ profile! {
     media_urls: Acceptance,
     /// The MIME types of images; none for all.
     image_types: Vec<String>,
+    /// Whether the type that is said of an image must be that of its data.
+    image_type_true: bool = "image_type_told" ["any", "true"],
     /// The greatest size of an image in bytes of base64; 0 for no limit.
     image_bytes_max: usize,
     /// The greatest width and height of an image in pixels; 0 for no limit.
