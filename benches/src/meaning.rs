@@ -14,8 +14,9 @@ use serde_json::Value;
 struct Events {
     /// Who says something, or `call` or `result`, and what, in order.
     all: Vec<(String, String)>,
-    /// The last call of each id.
+    /// The last call of each id, by its place among all.
     calls: HashMap<String, usize>,
+    n_calls: usize,
 }
 
 /// The number of a request of OpenAI; 0 for what is not JSON.
@@ -29,12 +30,15 @@ pub fn of_chat(document: &str) -> u64 {
     let mut events = Events::default();
     for it in messages(document.as_bytes()) {
         match it["role"].as_str() {
-            Some("system" | "developer") => {}
+            Some("system" | "developer") if events.all.is_empty() => {}
+            // A target may have no place for a later one but a message of the user.
+            Some("system" | "developer") => events.text(Some("user"), &text(&it["content"])),
             Some("tool") => events.result(&it["tool_call_id"], &it["content"]),
             // The calls of old requests have no ids: the next message answers.
             Some("function") => events.result(&it["name"], &it["content"]),
             role => {
                 events.text(role, &text(&it["content"]));
+                events.text(role, &text(&it["refusal"]));
                 if let call @ Value::Object(_) = &it["function_call"] {
                     events.call(&call["name"], &call["name"], &call["arguments"]);
                 }
@@ -80,7 +84,9 @@ impl Events {
     }
 
     fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
-        self.calls.insert(text(id), self.calls.len());
+        // Old requests have no ids, and a target may write all of them as one.
+        self.calls.insert(text(id), self.n_calls);
+        self.n_calls += 1;
         self.all.push(("call".to_owned(), text(name) + &canonical(arguments)));
     }
 
@@ -120,16 +126,17 @@ fn without_blanks(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// Arguments by their values; those that are not JSON as they are, which a target of objects has under `_raw`.
+/// Arguments by their values, of which none are an empty object; those that are not JSON as they are, which a target of objects has under `_raw`.
 fn canonical(arguments: &Value) -> String {
     match arguments {
-        Value::String(it) if it.trim().is_empty() => "{}".to_owned(),
+        Value::Null => "{}".to_owned(),
+        Value::String(it) if matches!(it.trim(), "" | "null") => "{}".to_owned(),
         Value::String(it) => match serde_json::from_str::<Value>(it) {
             Ok(it) => it.to_string(),
             Err(_) => it.clone(),
         },
         it => match it.as_object().filter(|it| it.len() == 1).and_then(|it| it.get("_raw")) {
-            Some(raw) => text(raw),
+            Some(raw) => canonical(&Value::String(text(raw))),
             None => it.to_string(),
         },
     }
