@@ -524,16 +524,7 @@ fn write_document(it: &mut Writer<'_>, file: &File) {
             it.key("media_type").str(file.media_type.as_deref().unwrap_or("application/pdf"));
             it.key("data").str(data);
         }
-        (None, None, None) => match (&file.url, &file.file_id) {
-            (None, Some(id)) => {
-                it.key("type").str("file");
-                it.key("file_id").str(id);
-            }
-            (url, _) => {
-                it.key("type").str("url");
-                it.key("url").str(url.as_deref().unwrap_or_default());
-            }
-        },
+        (None, None, None) => write_source(it, file.url.as_deref(), file.file_id.as_deref()),
     });
     if let Some(name) = &file.filename {
         it.key("title").str(name);
@@ -548,17 +539,22 @@ fn write_image(it: &mut Writer<'_>, image: &Image) {
             it.key("media_type").str(media_type);
             it.key("data").str(data);
         }
-        None => match (&image.url, &image.file_id) {
-            (None, Some(id)) => {
-                it.key("type").str("file");
-                it.key("file_id").str(id);
-            }
-            (url, _) => {
-                it.key("type").str("url");
-                it.key("url").str(url.as_deref().unwrap_or_default());
-            }
-        },
+        None => write_source(it, image.url.as_deref(), image.file_id.as_deref()),
     });
+}
+
+/// Where a file is that is not inline: its address, else the id that the provider gave it.
+fn write_source(it: &mut Writer<'_>, url: Option<&str>, file_id: Option<&str>) {
+    match (url, file_id) {
+        (None, Some(id)) => {
+            it.key("type").str("file");
+            it.key("file_id").str(id);
+        }
+        (url, _) => {
+            it.key("type").str("url");
+            it.key("url").str(url.unwrap_or_default());
+        }
+    }
 }
 
 /// A part of a message whose tool parts are call and result in one (opencode, vercel-ui); `media_type` is the name of
