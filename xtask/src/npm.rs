@@ -110,12 +110,8 @@ fn test(workspace: &Workspace, place: &Path) -> Res {
     let strict = ["tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext"];
     let lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
     sh::run(place, "npx", &[&strict[..], &lib, &["types.ts"]].concat(), &[])?;
-    if sh::succeeds(place, "chromium", &["--version"]) {
-        sh::run(place, "node", &["browser.js", "chromium"], &[])
-    } else {
-        println!("chromium is not installed: the page was not tried");
-        Ok(())
-    }
+    // Says so and succeeds where there is no browser.
+    sh::run(place, "node", &["browser.js"], &[])
 }
 
 fn copy(from: &Path, to: &Path) -> Res {

@@ -47,14 +47,19 @@ const ANSWERS = {
   '/v1/messages': [anthropic, { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'ok' }], stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } }],
 };
 
+/** What it answers to a request. */
+export function answerOf(path, request) {
+  const [judge, answer] = ANSWERS[path] ?? [() => refuse('no such path')];
+  return judge(request) ?? { status: 200, body: answer };
+}
+
 /** Starts it; gives its address, the statuses that it answered, and how to stop it. */
 export async function endpoint() {
   const statuses = [];
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const it of request) text += it;
-    const [judge, answer] = ANSWERS[request.url.split('?')[0]] ?? [() => refuse('no such path')];
-    const { status, body } = judge(JSON.parse(text)) ?? { status: 200, body: answer };
+    const { status, body } = answerOf(request.url.split('?')[0], JSON.parse(text));
     statuses.push(status);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });

@@ -1,41 +1,25 @@
-// Runs in a browser, bundled: what it found is the text of the page.
-import { check, init, repair } from 'msg-conversations';
-import { StreamAssembler, init as initStream } from 'msg-conversations/stream';
-import { ToolParser, init as initTools } from 'msg-conversations/tools';
+// Runs in a browser, bundled: says what became of each case, here and in a worker.
+import { check } from 'msg-conversations';
+import { run } from './page.cases.js';
 
-const broken = [{ role: 'user', content: 'hi' }, { role: 'tool', tool_call_id: 'c9', content: '42' }];
 const short = [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'hello' }];
 
-function early() {
-  try {
-    check(short);
-    return 'loaded too early';
-  } catch (error) {
-    return error.message.includes('await init()') ? 'asks for init' : error.message;
-  }
-}
-
-async function run() {
-  const said = [early()];
-  const start = performance.now();
-  await init();
-  const load = performance.now() - start;
-  await Promise.all([initStream(), initTools()]);
-  for (let n = 0; n < 5000; n += 1) check(short);
-  const before = performance.now();
-  for (let n = 0; n < 20000; n += 1) check(short);
-  const call = (performance.now() - before) / 20;
-  said.push(check(broken).ok ? 'finds nothing' : 'checks');
-  said.push(repair(broken).document[0] === broken[0] ? 'keeps objects' : 'copies objects');
-  const parser = new ToolParser({ dialects: ['hermes'] });
-  const events = parser.feed('<tool_call>{"name":"w","arguments":{}}</tool_call>');
-  said.push([...events, ...parser.finish()].length > 0 ? 'parses' : 'does not parse');
-  const assembler = new StreamAssembler();
-  assembler.feed({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }] });
-  said.push(assembler.finish().message.content === 'hi' ? 'assembles' : 'does not assemble');
+/** What the cases of a worker came to. */
+function inWorker() {
   const worker = new Worker('/dist/page.worker.js', { type: 'module' });
-  said.push(await new Promise((resolve) => (worker.onmessage = (it) => resolve(it.data))));
-  return `${said.join(', ')}; load ${load.toFixed(0)} ms, call ${call.toFixed(2)} µs`;
+  return new Promise((resolve) => {
+    worker.onmessage = (it) => resolve(it.data);
+    worker.onerror = (it) => resolve([{ name: 'the worker', error: it.message ?? 'does not start' }]);
+  });
 }
 
-run().catch((error) => `failed: ${error.stack}`).then((text) => fetch('/said', { method: 'POST', body: text }));
+async function all() {
+  const { cases: page, load } = await run();
+  const before = performance.now();
+  for (let n = 0; n < 20_000; n += 1) check(short);
+  const call = (performance.now() - before) / 20;
+  return { page, worker: await inWorker(), load, call };
+}
+
+const failed = (error) => ({ page: [{ name: 'the page', error: String(error.stack) }], worker: [], load: 0, call: 0 });
+all().catch(failed).then((it) => fetch('/said', { method: 'POST', body: JSON.stringify(it) }));

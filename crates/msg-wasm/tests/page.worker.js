@@ -1,5 +1,4 @@
-// Runs in a worker of a browser.
-import { init, isValid } from 'msg-conversations';
+// Runs in a worker of a browser: the cases of the page.
+import { run } from './page.cases.js';
 
-await init();
-postMessage(isValid([{ role: 'user', content: 'hi' }]) ? 'works in a worker' : 'fails in a worker');
+postMessage((await run()).cases);
