@@ -110,7 +110,7 @@ fn test(workspace: &Workspace, place: &Path) -> Res {
     let strict = ["tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext"];
     let lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
     sh::run(place, "npx", &[&strict[..], &lib, &["types.ts"]].concat(), &[])?;
-    // Says so and succeeds where there is no browser.
+    // Without a browser it says so and succeeds.
     sh::run(place, "node", &["browser.js"], &[])
 }
 

@@ -51,7 +51,9 @@ pub fn write_chunks(res: &Assembled, out: &mut Vec<u8>) -> Report {
         writer.lose_members(&choice.message);
         let message = writer.whole_calls(choice);
         writer.message(choice.index, &message, out);
-        writer.set_end(choice.index, End::of(choice));
+        let mut end = End::of(choice);
+        end.reason = end.reason.or_else(|| res.finish_of(choice).as_ref().and_then(word));
+        writer.set_end(choice.index, end);
     }
     if let Some(error) = res.failure() {
         writer.set_error(error);

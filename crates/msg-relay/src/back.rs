@@ -63,12 +63,20 @@ impl Back {
 
     /// The client's stream begins, and says what the upstream's says of itself (RE-28).
     pub(crate) fn begin(&mut self, head: Option<&Head>) {
-        let id = head.and_then(|it| it.id.clone()).filter(|it| !it.is_empty());
         let mut options = EventOptions::default()
-            .with_id(id.unwrap_or_else(|| format!("relay_{:x}", self.seed)))
+            .with_id(head.and_then(|it| it.id.clone()).unwrap_or_default())
             .with_model(head.and_then(|it| it.model.clone()).unwrap_or_default())
             .with_created(head.and_then(|it| it.created).map_or(0, |it| it as u64));
         options.usage = head.and_then(Head::final_usage);
+        self.begin_with(options);
+    }
+
+    /// The same of an answer that came whole. Why it stopped and why it failed come as events.
+    pub(crate) fn begin_with(&mut self, said: EventOptions) {
+        let mut options = EventOptions { finish: None, error: None, ..said };
+        if options.id.is_empty() {
+            options.id = format!("relay_{:x}", self.seed);
+        }
         self.stream = Some(EventStream::new(self.client, options));
     }
 

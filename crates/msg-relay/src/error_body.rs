@@ -37,9 +37,11 @@ impl ErrorBody {
     }
 }
 
-/// A status that the clients of an API know: only Anthropic's know 529.
+/// A status that the clients of an API know: only Anthropic's know 529. One other than an error, such as a redirection, is of
+/// no use to them without the headers that it came with.
 fn own_status(api: Api, status: u16) -> u16 {
     match (api, status) {
+        (_, ..=399) => 502,
         (Api::Messages, it) => it,
         (_, 529) => 503,
         (_, it) => it,
@@ -63,6 +65,31 @@ pub(crate) fn read(status: u16, body: &[u8]) -> ProviderError {
         "" => ProviderError::new(format!("the upstream answered {status} without a body")),
         _ => ProviderError::new(json),
     })
+}
+
+/// What a body with a status of success is, which is not an answer of its API.
+pub(crate) fn read_foreign(body: &[u8]) -> ProviderError {
+    if let Some(coding) = coding_of(body) {
+        let text = format!("the upstream's answer is compressed ({coding}): feed it decompressed");
+        return ProviderError::new(text);
+    }
+    let text = String::from_utf8_lossy(body);
+    let json = text.trim();
+    if json.is_empty() {
+        return ProviderError::new("the upstream answered nothing");
+    }
+    let is_object = validate(json).is_ok_and(|()| Json::from_valid(json).is_object());
+    match read(200, body) {
+        // Its own sentence.
+        error if is_object && error.message != json => error,
+        _ => ProviderError::new(format!("the upstream's answer is not one of its API: {json}")),
+    }
+}
+
+/// How a body is compressed, by its first bytes.
+pub(crate) fn coding_of(body: &[u8]) -> Option<&'static str> {
+    let codings = [(&b"\x1f\x8b"[..], "gzip"), (b"\x28\xb5\x2f\xfd", "zstd")];
+    codings.into_iter().find(|(it, _)| body.starts_with(it)).map(|(_, name)| name)
 }
 
 /// The body of an error.

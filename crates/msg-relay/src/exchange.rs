@@ -6,8 +6,11 @@
 //! finish ─▶ the rest, and an ExchangeOutcome           usage, finish, losses, errors
 //! ```
 
-use msg_codec::{Assembled, ProviderError, StreamLimits, StreamOptions, StreamReader};
-use msg_core::{Diagnostic, FinishReason, Usage};
+use msg_codec::{
+    Assembled, AssembledChoice, EventOptions, ProviderError, StreamLimits, StreamOptions,
+    StreamReader,
+};
+use msg_core::{Diagnostic, FinishReason, StreamEvent, Usage};
 use msg_document::WriteOptions;
 
 use crate::api::Api;
@@ -39,6 +42,9 @@ pub enum ReplyKind {
     /// An error, from [`Exchange::finish`].
     Error,
 }
+
+/// How much of a body that is not an answer is kept.
+const QUOTED: usize = 2048;
 
 /// A bound that an answer went over. The client has been told in its own form where it was being streamed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +87,8 @@ pub struct Exchange {
     is_streamed: bool,
     /// Bytes of the upstream's answer.
     taken: usize,
+    /// Its first bytes, to be quoted where it turns out to be no answer.
+    first: Vec<u8>,
     /// Bytes since its last line ended.
     line: usize,
     is_over: bool,
@@ -97,8 +105,8 @@ enum Body {
     Events { reader: Box<StreamReader>, back: Box<Back> },
     /// Gathered, to be written at the end.
     Whole { reader: Box<StreamReader>, back: Box<Back>, bytes: Vec<u8> },
-    /// An error, gathered.
-    Error(Vec<u8>),
+    /// An error, gathered, with the upstream's status.
+    Error(u16, Vec<u8>),
 }
 
 impl Exchange {
@@ -131,6 +139,7 @@ impl Exchange {
             status: 200,
             is_streamed,
             taken: 0,
+            first: Vec::new(),
             line: 0,
             is_over: false,
             body,
@@ -143,13 +152,14 @@ impl Exchange {
             200..=299 if self.is_streamed => ReplyKind::Stream,
             200..=299 => ReplyKind::Whole,
             _ => {
-                self.body = Body::Error(Vec::new());
+                self.body = Body::Error(status, Vec::new());
                 ReplyKind::Error
             }
         };
         self.status = match kind {
             ReplyKind::Error => ErrorBody::new(self.client, status, &ProviderError::new("")).status,
-            _ => status,
+            // Another one, such as 204, may not have a body.
+            _ => 200,
         };
         let content = match kind {
             ReplyKind::Stream => self.client.stream_type(),
@@ -177,10 +187,12 @@ impl Exchange {
             self.fail(&ProviderError::new(limit.to_string()), out);
             return Err(limit);
         }
+        let room = QUOTED.saturating_sub(self.first.len()).min(bytes.len());
+        self.first.extend_from_slice(&bytes[..room]);
         match &mut self.body {
             Body::Same { reader, held, has_error, events } => {
                 reader.feed(bytes, &mut |event| {
-                    *has_error |= matches!(event, msg_core::StreamEvent::Error { .. });
+                    *has_error |= matches!(event, StreamEvent::Error { .. });
                 });
                 let seen = held.len();
                 held.extend_from_slice(bytes);
@@ -218,7 +230,7 @@ impl Exchange {
                     body.extend_from_slice(bytes);
                 }
             }
-            Body::Error(body) => body.extend_from_slice(bytes),
+            Body::Error(_, body) => body.extend_from_slice(bytes),
         }
         Ok(())
     }
@@ -259,18 +271,17 @@ impl Exchange {
                 error_body::write_event(self.client, error, *events, out);
             }
             Body::Events { back, .. } => back.fail(error, out),
-            Body::Whole { .. } | Body::Error(_) => {}
+            Body::Whole { .. } | Body::Error(..) => {}
         }
     }
 
     /// The upstream's body is over, or the connection broke: appends the rest of the answer and reports the outcome of
     /// it. A stream that was cut ends with the error event of the client's API.
     pub fn finish(mut self, out: &mut Vec<u8>) -> ExchangeOutcome {
-        let cut = ProviderError::new("the upstream ended the answer early");
-        let body = std::mem::replace(&mut self.body, Body::Error(Vec::new()));
+        let body = std::mem::replace(&mut self.body, Body::Error(0, Vec::new()));
         match body {
-            Body::Error(bytes) => {
-                let error = error_body::read(self.status, &bytes);
+            Body::Error(status, bytes) => {
+                let error = error_body::read(status, &bytes);
                 let body = ErrorBody::new(self.client, self.status, &error);
                 out.extend_from_slice(&body.body);
                 self.outcome(body.status, None, Some(error), Vec::new())
@@ -279,26 +290,58 @@ impl Exchange {
                 let answer = reader.finish(&mut |_| {});
                 let has_error = has_error || answer.error.is_some();
                 if !(answer.complete || has_error || is_finished(&answer)) {
+                    let cut = self.missing(&answer);
                     error_body::write_event(self.client, &cut, events, out);
-                } else if is_whole(&held) {
+                    return self.outcome(self.status, Some(answer), Some(cut), Vec::new());
+                }
+                if is_whole(&held) {
                     out.extend_from_slice(&held);
                 }
                 self.outcome(self.status, Some(answer), None, Vec::new())
             }
-            Body::Events { reader, mut back } => {
-                if !back.is_begun() {
-                    back.begin(reader.head());
-                }
-                let answer = reader.finish(&mut |event| back.take(event, out));
-                let is_cut = !answer.complete && answer.error.is_none() && !is_finished(&answer);
-                if is_cut && !back.has_failed() {
-                    back.fail(&cut, out);
-                }
-                let losses = back.finish(out);
-                self.outcome(self.status, Some(answer), None, losses)
-            }
+            Body::Events { reader, back } => self.end_events(*reader, *back, out),
             Body::Whole { reader, back, bytes } => self.write_whole((*reader, *back), &bytes, out),
         }
+    }
+
+    fn end_events(
+        &self,
+        reader: StreamReader,
+        mut back: Back,
+        out: &mut Vec<u8>,
+    ) -> ExchangeOutcome {
+        let mut events = Vec::new();
+        let answer = reader.finish(&mut |event| events.push(event.into_owned()));
+        if !back.is_begun() {
+            // A body that is one document says only at its end whose it is.
+            back.begin_with(EventOptions::of(&answer));
+        }
+        events.into_iter().for_each(|event| back.take(event, out));
+        if let Some(reason) = answer.implied_finish() {
+            for choice in answer.choices.iter().filter(|it| it.finish.is_none()) {
+                let reason = reason.clone();
+                back.take(StreamEvent::Finish { choice: choice.index, reason }, out);
+            }
+        }
+        let is_cut = !answer.complete && answer.error.is_none() && !is_finished(&answer);
+        let cut = (is_cut && !back.has_failed()).then(|| self.missing(&answer));
+        if let Some(cut) = &cut {
+            back.fail(cut, out);
+        }
+        let losses = back.finish(out);
+        self.outcome(self.status, Some(answer), cut, losses)
+    }
+
+    /// Why an answer is not whole: it was cut, or the body is something else, which is quoted.
+    fn missing(&self, answer: &Assembled) -> ProviderError {
+        let is_cut = match self.is_streamed {
+            true => !answer.choices.is_empty() || self.first.is_empty() || is_stream(&self.first),
+            false => answer.id.is_some() || is_stream(&self.first),
+        };
+        if is_cut {
+            return ProviderError::new("the upstream ended the answer early");
+        }
+        error_body::read_foreign(&self.first)
     }
 
     fn write_whole(
@@ -312,8 +355,9 @@ impl Exchange {
             let text = Limit::Answer(self.limits.answer_bytes).to_string();
             answer.error = Some(ProviderError::new(text));
         }
-        let nothing =
-            answer.choices.is_empty().then(|| ProviderError::new("the upstream answered nothing"));
+        // Some readers take any object for an answer that says nothing.
+        let is_empty = |it: &AssembledChoice| it.message.parts.is_empty() && it.finish.is_none();
+        let nothing = answer.choices.iter().all(is_empty).then(|| self.missing(&answer));
         if let Some(error) = answer.error.clone().or(nothing) {
             let body = ErrorBody::new(self.client, 502, &error);
             out.extend_from_slice(&body.body);
@@ -374,6 +418,13 @@ impl Exchange {
         );
         outcome
     }
+}
+
+/// Whether a body begins as streams do: with a field, a comment or a frame.
+fn is_stream(body: &[u8]) -> bool {
+    let begins = [&b"data:"[..], b"event:", b"id:", b"retry:", b":", b"\0"];
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start();
+    begins.iter().any(|it| body.starts_with(it))
 }
 
 /// Where the last event ends whose blank line is there; `seen` bytes were looked at before. Empty lines in front belong to

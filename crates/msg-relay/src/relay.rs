@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::api::Names;
 use crate::api::{Api, Client, Route};
-use crate::error_body::ErrorBody;
+use crate::error_body::{ErrorBody, coding_of};
 use crate::exchange::Exchange;
 use crate::seal::{Keep, Seals, may_hold_seals};
 
@@ -127,7 +127,12 @@ impl Relay {
     ) -> Result<(Upstream, Exchange), ErrorBody> {
         let (from, to) = (client.api, route.api);
         let _span = tracing::debug_span!("relay", from = from.name(), to = to.name()).entered();
-        let refused = |it: Refusal| ErrorBody::bad_request(from, it.to_string());
+        let refused = |it: Refusal| {
+            let text = it.to_string();
+            // A client cannot choose among the formats that are listed there.
+            let text = text.split_once("; msg reads ").map_or(text.as_str(), |it| it.0);
+            ErrorBody::bad_request(from, text)
+        };
         let broken = |it: JsonError| ErrorBody::bad_request(from, it.to_string());
         if body.len() > self.limits.request_bytes {
             let text = format!(
@@ -138,6 +143,10 @@ impl Relay {
             let error = msg_codec::ProviderError::new(text);
             return Err(ErrorBody::new(from, 413, &error));
         }
+        if let Some(coding) = coding_of(body) {
+            let text = format!("the request is compressed ({coding}), expected JSON");
+            return Err(ErrorBody::new(from, 415, &msg_codec::ProviderError::new(text)));
+        }
         let seals = Seals { api: to, max_id: self.limits.id_bytes, keep: self.keep.clone() };
         let is_sealed = self.keep.is_some() || may_hold_seals(body);
         let mut asked = Asked::default();
@@ -147,7 +156,13 @@ impl Relay {
         } else {
             asked = translate(client, body, route, &seals).map_err(refused)?;
         }
-        self.mend(&mut asked, route).map_err(refused)?;
+        match self.mend(&mut asked, route) {
+            // Such as a Responses request whose whole input is kept at the upstream, which can judge it.
+            Err(refusal) if from == to && is_object(&asked.body) => {
+                tracing::warn!(%refusal, "the request is passed on as it is");
+            }
+            mended => mended.map_err(refused)?,
+        }
         finish_body(&mut asked, route).map_err(broken)?;
         let edits = asked.report.len();
         tracing::debug!(
@@ -232,7 +247,11 @@ fn translate(
     if names.is_empty() && !may_hold_seals(body) {
         converted.account(body, from, to, &options);
     }
-    let report = converted.edits;
+    let mut report = converted.edits;
+    if route.api.asks_by_path() {
+        // The path has the route's.
+        report.retain(|it| it.at.pointer.as_deref() != Some("/model"));
+    }
     Ok(Asked { body: converted.document, names, is_streamed, report })
 }
 
@@ -260,6 +279,12 @@ fn finish_body(asked: &mut Asked, route: &Route) -> Result<(), JsonError> {
         asked.body = set(&asked.body, "stream_options", r#"{"include_usage":true}"#)?;
     }
     Ok(())
+}
+
+/// Whether a body is a JSON object.
+fn is_object(body: &[u8]) -> bool {
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    text.trim_start().starts_with('{') && msg_json::validate(text).is_ok()
 }
 
 /// Whether a body asks for a stream.

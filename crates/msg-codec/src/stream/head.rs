@@ -414,6 +414,19 @@ pub struct EventOptions {
 }
 
 impl Assembled {
+    /// Why the model stopped, of a stream that came to its end without a word about it, as with `[DONE]` alone. APIs where
+    /// every answer says why would take it for one that was cut.
+    #[must_use]
+    pub fn implied_finish(&self) -> Option<FinishReason> {
+        (self.complete && self.error.is_none()).then_some(FinishReason::Stop)
+    }
+
+    /// Why a choice stopped, as a stream of another API says it: the reason that was given, or the implied one.
+    #[must_use]
+    pub fn finish_of(&self, choice: &AssembledChoice) -> Option<FinishReason> {
+        choice.finish.clone().or_else(|| self.implied_finish())
+    }
+
     /// Why the stream failed: the provider's error, or that the stream was cut. None if it came to its end.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
@@ -444,7 +457,7 @@ impl EventOptions {
             // A time before 1970 or out of all bounds is none; the cast saturates.
             created: read.created.map_or(0, |it| it as u64),
             usage: read.usage.clone(),
-            finish: read.choices.first().and_then(|it| it.finish.clone()),
+            finish: read.choices.first().and_then(|it| read.finish_of(it)),
             error: read.failure().map(str::to_owned),
         }
     }

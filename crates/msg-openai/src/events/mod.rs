@@ -298,7 +298,7 @@ pub fn write_response_events(res: &Assembled, out: &mut Vec<u8>) -> Report {
     let mut writer = ResponseEventWriter::new(EventOptions::of(res));
     let items = whole_items(res, &mut writer.report);
     items.iter().for_each(|it| writer.whole_item(it, out));
-    writer.finish = res.choices.first().and_then(|it| it.finish.clone());
+    writer.finish = res.choices.first().and_then(|it| res.finish_of(it));
     for other in res.choices.iter().skip(1) {
         let text = format!("choice {} has no place in the stream", other.index);
         writer.report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));

@@ -26,7 +26,7 @@ pub(crate) fn answer(from: Api, to: Api, body: &[u8], size: usize) -> (Vec<u8>, 
     (out, outcome)
 }
 
-fn read(api: Api, body: &[u8]) -> Assembled {
+pub(crate) fn read(api: Api, body: &[u8]) -> Assembled {
     let family = match api {
         Api::Chat => msg_openai::CHAT,
         Api::Responses => msg_openai::RESPONSES,
@@ -40,7 +40,7 @@ fn read(api: Api, body: &[u8]) -> Assembled {
     reader.finish(&mut |_| {})
 }
 
-fn pairs() -> impl Iterator<Item = (Api, Api)> {
+pub(crate) fn pairs() -> impl Iterator<Item = (Api, Api)> {
     Api::ALL.into_iter().flat_map(|from| Api::ALL.into_iter().map(move |to| (from, to)))
 }
 

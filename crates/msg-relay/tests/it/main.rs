@@ -4,4 +4,5 @@
 
 mod cases;
 mod laws;
+mod odd;
 mod upstreams;
