@@ -32,6 +32,8 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 class Upstream(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # As servers of providers do: else an event waits 40 ms for the acknowledgement of the headers by a kept connection.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass

@@ -80,6 +80,8 @@ pub(crate) fn wheel(workspace: &Workspace) -> Res<String> {
     std::fs::remove_file(&packed)?;
     let wheel = built?;
     println!("{wheel}: {:.1} MB", std::fs::metadata(&wheel)?.len() as f64 / 1e6);
+    let stray = "import sys, zipfile; found = [it for it in zipfile.ZipFile(sys.argv[1]).namelist() if '/.' in it]; sys.exit(f'{found} do not belong into a wheel' if found else 0)";
+    sh::run(&root, &python, &["-c", stray, &wheel], &[])?;
     let bare = target.join("bare");
     let _ = std::fs::remove_dir_all(&bare);
     let python = environment(&root, &bare)?;

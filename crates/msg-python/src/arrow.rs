@@ -1,5 +1,5 @@
 //! Arrow columns through the PyCapsule interface (PY-2, PY-12, RE-20): arrays and streams of arrays, in and out. No buffer
-//! is copied and no library of Arrow is imported. The only file with `unsafe`.
+//! is copied and no library of Arrow is imported. Only this file and `column`, which takes columns, have `unsafe`.
 //!
 //! ```text
 //! pyarrow.Array, nanoarrow      __arrow_c_array__    one chunk
@@ -11,16 +11,16 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayRef, LargeStringArray, make_array};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayRef, make_array};
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, Field};
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
+use crate::column::taken;
 use crate::options::guarded;
 use crate::{kernels, objects};
 
@@ -124,75 +124,6 @@ impl Answers {
 
 fn bad(err: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(err.to_string())
-}
-
-/// The chunks of a column, and its type.
-fn taken(column: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
-    let py = column.py();
-    if column.hasattr(intern!(py, "__arrow_c_array__"))? {
-        let array = one_array(column)?;
-        let of = array.data_type().clone();
-        return Ok((vec![array], of));
-    }
-    if column.hasattr(intern!(py, "__arrow_c_stream__"))? {
-        match column.call_method0("__arrow_c_stream__") {
-            Ok(capsule) => return chunks_of(&capsule),
-            // A pandas Series asks pyarrow for its stream, which need not be installed.
-            Err(err) if !err.is_instance_of::<pyo3::exceptions::PyImportError>(py) => {
-                return Err(err);
-            }
-            Err(_) => {}
-        }
-    }
-    if column.hasattr(intern!(py, "to_numpy"))? {
-        return texts_of(column);
-    }
-    let name = column.get_type().name()?;
-    let expected = "expected an Arrow column (pyarrow, polars, pandas, nanoarrow or duckdb)";
-    Err(PyTypeError::new_err(format!("{expected}, found {name}")))
-}
-
-fn one_array(value: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let pair = value.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
-    let schema = schema.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_schema"))?;
-    let array = array.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array"))?;
-    // SAFETY: capsules of these names hold these structs, by the interface. They are moved out of the capsules,
-    // which are left released, and no Python code runs in between.
-    let data = unsafe {
-        let schema = FFI_ArrowSchema::from_raw(schema.cast().as_ptr());
-        from_ffi(FFI_ArrowArray::from_raw(array.cast().as_ptr()), &schema)
-    };
-    Ok(make_array(data.map_err(bad)?))
-}
-
-fn chunks_of(capsule: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
-    use arrow_array::ArrayReader;
-    let stream = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
-    // SAFETY: a capsule of this name holds this struct, by the interface. It is moved out of the capsule, which is left
-    // released.
-    let reader = unsafe { ArrayStreamReader::from_raw(stream.cast().as_ptr()) };
-    let mut reader = reader.map_err(bad)?;
-    let of = reader.field().data_type().clone();
-    let chunks = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(bad)?;
-    Ok((chunks, of))
-}
-
-/// A column of a data frame whose library cannot hand over Arrow here: its texts are copied.
-fn texts_of(column: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
-    let mut texts: Vec<Option<String>> = Vec::new();
-    for it in column.call_method0("tolist")?.try_iter()? {
-        let it = it?;
-        if let Ok(text) = it.cast::<PyString>() {
-            texts.push(Some(text.to_str()?.to_owned()));
-        } else if it.is_none() || it.ne(&it)? {
-            texts.push(None); // NaN is the null of these columns
-        } else {
-            let name = it.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("expected a column of texts, found {name}")));
-        }
-    }
-    Ok((vec![Arc::new(LargeStringArray::from(texts))], DataType::LargeUtf8))
 }
 
 /// A stream that is given away: the arrays that are left, and their type.

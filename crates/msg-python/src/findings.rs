@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+use crate::objects;
 use crate::options::unreadable;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -260,6 +261,12 @@ impl Diagnostic {
     #[getter]
     fn answer(&self) -> Option<&str> {
         self.0.answer.as_deref()
+    }
+
+    /// What the program prints with `--json`: plain values, for logs.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let json = serde_json::to_vec(&self.0).map_err(|it| unreadable(py, &it.to_string()))?;
+        objects::objects(py, &json, None)
     }
 
     fn __str__(&self) -> String {

@@ -113,15 +113,21 @@ fn wrong_type(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
 
 /// How to get a document, or a part of one, from what holds it and is none.
 fn advice(value: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    const ADVICE: [(&str, &str); 8] = [
+    const ADVICE: [(&str, &str); 14] = [
         ("decode", "; `it.decode()` is its text"),
         ("__arrow_c_stream__", "; `msg.arrow` and `msg.polars` take columns"),
         ("__arrow_c_array__", "; `msg.arrow` takes columns"),
         ("__await__", "; await it first"),
         ("__dataclass_fields__", "; `dataclasses.asdict(it)` is a dict"),
+        ("_asdict", "; `it._asdict()` is a dict"),
+        ("_value_", "; `it.value` is its value"),
+        ("isoformat", "; `it.isoformat()` is its text"),
+        ("as_integer_ratio", "; `float(it)` is a number, `str(it)` its text"),
+        ("urn", "; `str(it)` is its text"),
         ("read_text", "; `it.read_text()` is its text"),
         ("read", "; `it.read()` is its text"),
         ("__iter__", "; `list(it)` is a list"),
+        ("__dict__", "; `vars(it)` is a dict"),
     ];
     for (member, advice) in ADVICE {
         if value.hasattr(member)? {
@@ -281,8 +287,10 @@ impl<'py> Walked<'py> {
     fn digits<T: PyTypeInfo>(&mut self, number: &Bound<'py, PyAny>) -> PyResult<()> {
         let digits = number.py().get_type::<T>().call_method1("__repr__", (number,));
         // Python limits the digits that it writes.
-        let digits =
-            digits.map_err(|it| unreadable(number.py(), &it.value(number.py()).to_string()))?;
+        let digits = digits.map_err(|it| {
+            let (at, why) = (place(&self.json), it.value(number.py()).to_string());
+            unreadable(number.py(), &format!("{at} cannot be written: {why}"))
+        })?;
         self.json.extend_from_slice(digits.cast::<PyString>()?.to_str()?.as_bytes());
         Ok(())
     }

@@ -10,6 +10,7 @@
 
 mod answers;
 mod arrow;
+mod column;
 mod findings;
 mod input;
 mod kernels;

@@ -25,7 +25,7 @@ use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
     sync::PyOnceLock,
-    types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType},
+    types::{PyBool, PyDict, PyList, PyString, PyTuple, PyType},
 };
 
 use crate::input::{is_mapping, options_json};
@@ -50,7 +50,8 @@ impl Known {
             || value.is_none()
             || self.takes.split('|').any(|it| match it {
                 "bool" => is_bool,
-                "int" => value.is_instance_of::<PyInt>() && !is_bool,
+                // Numbers of numpy are not of the type `int`, and mean one.
+                "int" => !is_bool && value.hasattr("__index__").unwrap_or(false),
                 "str" => value.is_instance_of::<PyString>(),
                 "list" => value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>(),
                 "dict" => is_mapping(value),
@@ -246,6 +247,11 @@ fn said(refusal: &Refusal) -> String {
 /// A sentence of the program in words of Python: `--max-tokens N` is `max_tokens=N`, `--repair` is `repair=True`.
 pub(crate) fn in_python(text: &str) -> String {
     let text = text.replace("`msg convert --help`", "`msg.formats()`");
+    let text = text.replace(", as `jq -s .` does", "");
+    // Commands that are functions.
+    let text = ["check", "tools", "stream"]
+        .iter()
+        .fold(text, |text, it| text.replace(&format!("`msg {it}`"), &format!("`msg.{it}`")));
     let mut pieces = text.split("--");
     let mut res = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -302,8 +308,26 @@ pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
 /// A value that an option cannot have.
 pub(crate) fn bad_option(py: Python<'_>, text: &str) -> PyErr {
     match classes(py) {
-        Ok([_, option, _]) => PyErr::from_type(option, in_python(text)),
+        Ok([_, option, _]) => PyErr::from_type(option, with_guess(&in_python(text))),
         Err(err) => err,
+    }
+}
+
+/// A refused value with the one that was meant, where that is near: `no profile is called "opnai", …`.
+fn with_guess(text: &str) -> String {
+    let Some((said, known)) = text.split_once(", expected ").or(text.split_once(": expected "))
+    else {
+        return text.to_owned();
+    };
+    let quoted = |quote: char| said.split(quote).nth(1).filter(|it| !it.is_empty());
+    let Some(given) = quoted('"').or_else(|| quoted('`')) else { return text.to_owned() };
+    let known = known.trim_start_matches("one of ").replace(" or ", ", ");
+    let names = known.split(", ").map(|it| it.trim_matches(['`', '"']));
+    match names.map(|it| (distance(given, it), it)).min() {
+        Some((far, near)) if far <= 1 + near.len() / 4 => {
+            format!("{text}; did you mean {near:?}?")
+        }
+        _ => text.to_owned(),
     }
 }
 
@@ -325,7 +349,7 @@ pub(crate) fn guarded<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> P
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, in_python};
+    use super::{distance, in_python, with_guess};
 
     #[test]
     fn flags_become_arguments() {
@@ -338,6 +362,28 @@ mod tests {
             in_python("x (`msg convert --help` lists them)"),
             "x (`msg.formats()` lists them)"
         );
+    }
+
+    #[test]
+    fn a_value_that_is_near_is_named() {
+        let rows = [
+            (r#"profile: no profile is called "opnai", expected openai, gemini"#, "openai"),
+            (
+                "orphans: unknown variant `fabricat`, expected one of `fabricate`, `drop`",
+                "fabricate",
+            ),
+            (r#"preset: unknown preset "windo", expected forge or window"#, "window"),
+            (
+                r#"dialects: dialect "hermess" cannot be used: expected one of glm, hermes"#,
+                "hermes",
+            ),
+        ];
+        for (text, near) in rows {
+            assert_eq!(with_guess(text), format!("{text}; did you mean \"{near}\"?"));
+        }
+        let far = r#"no profile is called "x", expected openai, gemini"#;
+        assert_eq!(with_guess(far), far);
+        assert_eq!(with_guess("a budget must be above 0"), "a budget must be above 0");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use pyo3::PyTypeInfo;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::findings;
 
@@ -121,6 +121,18 @@ impl Checked {
     #[getter]
     fn _line(&self) -> Option<String> {
         self.findings.line()
+    }
+
+    /// What `msg check --jsonl --json` prints: plain values, for logs.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.diagnostics(py)?.into_bound(py);
+        let found = found.iter().map(|it| it.call_method0("to_dict"));
+        let dict = PyDict::new(py);
+        dict.set_item("ok", self.ok)?;
+        dict.set_item("format", &*self.format)?;
+        dict.set_item("messages", self.messages)?;
+        dict.set_item("diagnostics", found.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(dict.into_any())
     }
 
     fn __bool__(&self) -> bool {

@@ -50,6 +50,11 @@ fn stream<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = options::of::<CaptureOptions>(STREAM, options, py)?;
+    let is_list = body.is_instance_of::<PyList>() || body.is_instance_of::<PyDict>();
+    if is_list || body.hasattr(intern!(py, "model_dump"))? {
+        let text = "expected str or bytes of a whole stream; StreamAssembler().feed(event) takes its events";
+        return Err(PyTypeError::new_err(text));
+    }
     let input = piece_of(body, TEXT)?;
     let read = guarded(py, || Ok(msg_document::stream(input.json(), &options)))?;
     objects::objects(py, &read.map_err(|it| refused(py, &it))?.to_json(), None)

@@ -134,6 +134,28 @@ def test_polars() -> None:
 
 
 @pytest.mark.engine
+def test_nulls_of_polars() -> None:
+    """Polars gives its columns and members of nulls a buffer, which Arrow does not have for them."""
+    polars = pytest.importorskip("polars")
+    hello = {"role": "user", "content": "hi"}
+    called = {"role": "assistant", "content": "x", "tool_calls": None}
+    rows: list[Any] = [[hello, {**hello, "role": "assistant"}], None, [hello, called]]
+    answers = msg.arrow.check(polars.Series(rows)).to_pylist()
+    assert [it and it["ok"] for it in answers] == [True, None, True]
+    assert msg.arrow.is_valid(polars.Series([[], []])).to_pylist() == [True, True]
+    assert msg.arrow.is_valid(polars.Series([None, None])).to_pylist() == [None, None]
+    parts = polars.concat([polars.Series([[hello, called]]), polars.Series([[hello, called]])], rechunk=False)
+    assert msg.arrow.is_valid(parts).to_pylist() == [True, True]
+
+
+def test_a_column_of_nulls() -> None:
+    assert msg.arrow.is_valid(pyarrow.nulls(2)).to_pylist() == [None, None]
+    assert msg.arrow.is_valid(pyarrow.array([[], None])).to_pylist() == [True, None]
+    nested = pyarrow.array([[{"role": "user", "content": "hi", "tool_calls": None}]])
+    assert msg.arrow.is_valid(nested).to_pylist() == [True]
+
+
+@pytest.mark.engine
 @pytest.mark.parametrize("library", ["polars", "pandas"])
 def test_without_pyarrow(library: str) -> None:
     """A data frame is read and answered where pyarrow cannot be imported."""

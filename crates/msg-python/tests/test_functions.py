@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
+import decimal
+import enum
 import io
 import json
 import pickle
 import subprocess
 import sys
+import types
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -134,6 +139,14 @@ def test_join() -> None:
     assert msg.join(None, None) is None
 
 
+def test_a_request_joins_the_answer_of_its_provider() -> None:
+    request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
+    call = {"type": "tool_use", "id": "t1", "name": "w", "input": {}}
+    answer = {"id": "m1", "type": "message", "role": "assistant", "model": "c", "content": [call], "stop_reason": "tool_use", "usage": {}}
+    joined = msg.join(request, answer)
+    assert joined["max_tokens"] == 9 and joined["messages"][1]["content"][0]["type"] == "tool_use"
+
+
 def test_summaries_that_somebody_else_writes() -> None:
     turn = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "since it is so, as I have said"}]
     history = turn * 40
@@ -222,12 +235,39 @@ def test_values_are_kept_or_refused() -> None:
         judged({'say "[{': [1, {"c": 2}], "a": [{}, {"c": "[", "b": 1j}]})
     with pytest.raises(msg.ParseError, match=r"^\[0\]\.x\[1\] is -?inf, which"):
         judged([1, float("inf")])
-    with pytest.raises(msg.ParseError, match="digits"):
+    with pytest.raises(msg.ParseError, match=r"^\[0\]\.x cannot be written: .*digits"):
         judged(10**5000)
     message: dict[str, Any] = {"role": "user", "parts": []}
     message["x"] = Turn(message)
     with pytest.raises(RuntimeError, match="changed"):
         msg.check([message])
+
+
+class Number:
+    """As an integer of numpy: not an `int`, and used as one."""
+
+    __array_interface__: ClassVar[dict[str, Any]] = {}
+
+    def __index__(self) -> int:
+        return 7000
+
+    def tolist(self) -> int:
+        return 7000
+
+
+def test_numbers_of_numpy_are_options() -> None:
+    assert msg.fit(BROKEN, budget=Number(), repair=True).report["fits"]  # type: ignore[arg-type]
+
+
+def test_answers_become_plain_values() -> None:
+    checked = msg.check(BROKEN)
+    said = json.loads(json.dumps(checked.to_dict()))
+    assert said["ok"] is False and said["messages"] == 3
+    [found] = said["diagnostics"]
+    assert found == checked.diagnostics[0].to_dict() and found["code"] == "chain::missing-tool-result" and found["at"]["message"] == 1
+    assert pickle.loads(pickle.dumps(checked)).to_dict() == checked.to_dict()
+    by_line = msg.check([{"role": "user", "content": "hi"}]).to_dict()
+    assert by_line == {"ok": True, "format": "openai", "messages": 1, "diagnostics": []}
 
 
 class Array:
@@ -250,6 +290,10 @@ def test_arrays_are_lists() -> None:
     assert mended[1] is messages.items[1] and mended[2]["tool_call_id"] == "c1" and len(mended) == 4
 
 
+class Side(enum.Enum):
+    LEFT = "user"
+
+
 def test_what_holds_a_document_is_told_how_to_get_it() -> None:
     @dataclasses.dataclass
     class Own:
@@ -267,6 +311,11 @@ def test_what_holds_a_document_is_told_how_to_get_it() -> None:
         ([Own("user")], r"^\[0\] is .*Own, which JSON cannot hold; `dataclasses.asdict"),
         ([{"role": "user", "content": b"hi"}], r"^\[0\].content is bytes, which JSON cannot hold; `it.decode\(\)` is its text"),
         (waiting, r"found coroutine; await it first"),
+        ([{"role": "user", "at": datetime.date(2026, 1, 2)}], r"^\[0\].at is datetime.date, .*; `it.isoformat\(\)` is its text"),
+        ([{"role": "user", "n": decimal.Decimal(1)}], r"; `float\(it\)` is a number, `str\(it\)` its text"),
+        ([{"role": "user", "n": uuid.UUID(int=1)}], r"; `str\(it\)` is its text"),
+        ([{"role": Side.LEFT}], r"^\[0\].role is .*Side, .*; `it.value` is its value"),
+        ([types.SimpleNamespace(role="user")], r"^\[0\] is types.SimpleNamespace, .*; `vars\(it\)` is a dict"),
     ]
     for value, text in found:
         with pytest.raises(TypeError, match=text):
@@ -274,6 +323,10 @@ def test_what_holds_a_document_is_told_how_to_get_it() -> None:
     waiting.close()
     with pytest.raises(msg.ParseError, match=r"\(`msg.formats\(\)` lists them\)"):
         msg.check({})
+    with pytest.raises(msg.ParseError, match="the name of a file.*; pass what is in the file"):
+        msg.check("chat.json")
+    with pytest.raises(TypeError, match=r"StreamAssembler\(\).feed\(event\)"):
+        msg.stream([{"choices": []}])  # type: ignore[arg-type]
 
 
 def test_errors_speak_of_arguments() -> None:
@@ -297,6 +350,8 @@ def test_errors_speak_of_arguments() -> None:
         said.append(str(raised.value))
     print("\n".join(said))
     assert not [it for it in said if "--" in it or "column" in it or "not understood" in it]
+    assert said[0].endswith('; did you mean "openai"?') and said[5].endswith('; did you mean "anthropic"?')
+    assert not [it for it in said if "`msg " in it or "jq" in it]
     assert "repair=True" in said[2] and "budget" in said[3] and "max_tokens" in said[4]
     assert said[0].startswith("profile: ") and said[1].startswith("orphans: ")
 

@@ -390,6 +390,9 @@ fn in_python(text: &str) -> String {
         res.push_str(&piece[end..]);
     }
     let res = res.replace("\\|", "|").replace('\\', "").replace("; `msg profiles` lists them", "");
+    // A function reads one document, as a line of JSON Lines is read, and takes numbers.
+    let res = res.replace("[default: all, with jsonl none]", "[default: none]");
+    let res = res.replace(" (files, or lines with jsonl)", "").replace(" (k, M)", "");
     without_rules(&without_status(&res)).trim_end_matches('.').to_owned()
 }
 

@@ -196,6 +196,8 @@ fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         ("the events of a captured stream", "`msg stream` reads it")
     } else if RENDERED.into_iter().any(begins) {
         ("a text rendered by a chat template (ChatML, Llama)", "")
+    } else if is_file_name(head) {
+        ("the name of a file", "pass what is in the file")
     } else if is_transcript(head) {
         ("a transcript in plain text (`Human: … Assistant: …`)", "")
     } else {
@@ -210,6 +212,13 @@ fn is_field_of_a_stream(head: &str) -> impl Fn(&str) -> bool + '_ {
         let is_first = matches!(field, "data:" | "event:");
         rest.is_some_and(|it| is_first && !it.is_empty() || it.contains("\ndata:"))
     }
+}
+
+/// Whether a text is a path or a name with one of the endings that conversations have.
+fn is_file_name(head: &str) -> bool {
+    let (stem, ending) = head.trim_end().rsplit_once('.').unwrap_or_default();
+    let is_ending = ["json", "jsonl", "ndjson", "md", "txt", "db", "parquet"].contains(&ending);
+    is_ending && !stem.is_empty() && head.trim_end().len() < 1024 && !head.trim_end().contains('\n')
 }
 
 /// Whether lines begin with who says them, on both sides.

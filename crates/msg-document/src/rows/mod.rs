@@ -113,7 +113,7 @@ pub fn join(
     if input.is_none() && output.is_none() {
         return Ok(None);
     }
-    Ok(Some(Joined::of(Half::read(input, read)?, Half::read(output, read)?).document))
+    Ok(Some(Joined::of(Half::read_both(input, output, read)?).document))
 }
 
 /// A conversation of two halves.
@@ -126,7 +126,7 @@ struct Joined {
 }
 
 impl Joined {
-    fn of(input: Half, output: Half) -> Self {
+    fn of((input, output): (Half, Half)) -> Self {
         let mut out = Vec::new();
         let (n_asked, n_answered);
         match (input, output) {
@@ -178,6 +178,35 @@ impl Half {
             }),
             _ => Half::Text(text(bytes)?),
         })
+    }
+
+    /// Reads a request and its answer. A request of texts alone is the same in several formats: it is of that of its
+    /// answer, so that the answer stays what it is.
+    ///
+    /// Fails for a document that cannot be read.
+    fn read_both(
+        input: Option<&[u8]>,
+        output: Option<&[u8]>,
+        read: &ReadOptions,
+    ) -> Result<(Self, Self), Refusal> {
+        let (asked, answered) = (Self::read(input, read)?, Self::read(output, read)?);
+        Ok((asked.like(input.unwrap_or_default(), &answered, read), answered))
+    }
+
+    /// This half in the format of another one, where its text says the same there.
+    fn like(self, json: &[u8], other: &Half, read: &ReadOptions) -> Self {
+        let (Half::Document(own), Half::Document(it)) = (&self, other) else { return self };
+        let format = it.format();
+        let is_open = read.from.is_none() && own.format() == Format::default();
+        if !is_open || format == own.format() || !format.codec().has_writer() {
+            return self;
+        }
+        match document(json.trim_ascii(), &read.clone().with_from(Some(format))) {
+            Ok(again) if again.notes().is_empty() && again.messages() == own.messages() => {
+                Half::Document(Box::new(again))
+            }
+            _ => self,
+        }
     }
 
     /// The format in which the conversation is written.

@@ -530,7 +530,10 @@ fn joined(
                 None => refusal,
             })
         };
-        let Joined { document, n_asked, n_answered } = Joined::of(half(&input)?, half(&output)?);
+        let (asked, answered) = (half(&input)?, half(&output)?);
+        let text = input.as_ref().map_or(&b""[..], |it| it.1.as_bytes());
+        let asked = asked.like(text, &answered, read);
+        let Joined { document, n_asked, n_answered } = Joined::of((asked, answered));
         let (input, output) = (input.map(|it| it.0), output.map(|it| it.0));
         res.push(Slot { document, sides: Sides::Two { input, output, n_asked, n_answered } });
     }

@@ -79,7 +79,7 @@ def check(document: "Document", /, **options: "Unpack[CheckOptions]") -> Checked
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
         provider: The provider that wrote them, if the document does not name it
         profile: Also apply the rules of this provider
@@ -111,7 +111,7 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
         provider: The provider that wrote them, if the document does not name it
         profile: Also apply the rules of this provider
@@ -172,7 +172,7 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         request: Convert the whole request (tools, limits, temperature …), not only its conversation
         response: Convert a response into a response, with id, model, stop reason and usage
         model: With request: the model to write; the name in the input belongs to another provider
@@ -225,8 +225,8 @@ def stats(document: "Document", /, **options: "Unpack[StatsOptions]") -> "Stats"
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
-        budget: A limit in tokens (k, M), drawn as a line over the growth
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
+        budget: A limit in tokens, drawn as a line over the growth
         counter: How tokens are counted [default: script, or the preset's]
         tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
         usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
@@ -248,8 +248,8 @@ def tokens(document: "Document", /, **options: "Unpack[StatsOptions]") -> int:
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
-        budget: A limit in tokens (k, M), drawn as a line over the growth
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
+        budget: A limit in tokens, drawn as a line over the growth
         counter: How tokens are counted [default: script, or the preset's]
         tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
         usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
@@ -268,8 +268,8 @@ def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[Fit
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
-        budget: The limit, in tokens (k, M) unless unit says otherwise
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
+        budget: The limit, in tokens unless unit says otherwise
         unit: What the limit counts [default: tokens]
         reserve: What to keep free of the limit, as a number or a percentage
         trigger: Compact only above this percentage of what is usable
@@ -336,7 +336,7 @@ def messages(document: "Document", /, **options: "Unpack[ReadOptions]") -> "list
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
     """
     return _msg.messages(document, options)
 
@@ -352,7 +352,7 @@ def key(document: "Document", /, **options: "Unpack[KeyOptions]") -> bytes:
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         exact: Hash the bytes, which need not be a document, instead of what is said
     """
     return _msg.key(document, options)
@@ -364,7 +364,7 @@ def prefix_keys(document: "Document", /, **options: "Unpack[ReadOptions]") -> "l
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
     """
     return _msg.prefix_keys(document, options)
 
@@ -386,7 +386,7 @@ class Checker:
         field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
         join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
         provider: The provider that wrote them, if the document does not name it
         profile: Also apply the rules of this provider

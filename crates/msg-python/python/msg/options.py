@@ -69,7 +69,7 @@ class ReadOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
 
 
 class CheckOptions(TypedDict, total=False):
@@ -84,7 +84,7 @@ class CheckOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     model: Union[str, None]
     """The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models"""
     provider: Union[str, None]
@@ -115,7 +115,7 @@ class RepairOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     model: Union[str, None]
     """The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models"""
     provider: Union[str, None]
@@ -156,7 +156,7 @@ class ConvertOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     response: Union[bool, None]
     """Convert a response into a response, with id, model, stop reason and usage"""
     model: Union[str, None]
@@ -239,7 +239,7 @@ class FitOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     unit: Union[Literal["tokens", "bytes"], None]
     """What the limit counts [default: tokens]"""
     reserve: Union[Union[int, str], None]
@@ -308,9 +308,9 @@ class StatsOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     budget: Union[int, None]
-    """A limit in tokens (k, M), drawn as a line over the growth"""
+    """A limit in tokens, drawn as a line over the growth"""
     counter: Union[Counter, None]
     """How tokens are counted [default: script, or the preset's]"""
     tools: Union[Sequence[Mapping[str, Any]], None]
@@ -333,7 +333,7 @@ class SummaryOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     model: Union[str, None]
     """The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models"""
     provider: Union[str, None]
@@ -411,7 +411,7 @@ class KeyOptions(TypedDict, total=False):
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""
     exact: Union[bool, None]
     """Hash the bytes, which need not be a document, instead of what is said"""
 
@@ -426,7 +426,7 @@ class ToolsOptions(TypedDict, total=False):
     fenced_tools: Union[Literal["fallback", "always", "never"], None]
     """How to handle calls in code fences"""
     dialects: Union[Union[str, Sequence[str]], None]
-    """Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]"""
+    """Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]"""
     tools: Union[Union[str, Sequence[Union[str, Mapping[str, Any]]]], None]
     """The registered tools: names, or a JSON file of definitions"""
     schema: Union[Any, None]
@@ -463,4 +463,4 @@ class StreamOptions(TypedDict, total=False):
     interrupt_after: Union[int, None]
     """The stream is cut off after so many bytes"""
     max_bytes: Union[int, None]
-    """Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]"""
+    """Refuse documents larger than this many bytes [default: 256 MiB]"""

@@ -32,7 +32,7 @@ def tools(text: str | Bytes, /, **options: Unpack[ToolsOptions]) -> dict[str, An
         thinking: How to handle thinking
         implicit_thinking: The message begins inside thinking: the template has opened the tag
         fenced_tools: How to handle calls in code fences
-        dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]
+        dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]
         tools: The registered tools: names, or a JSON file of definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
         finish_reason: Why the model stopped; length and its like mean that the text was cut
@@ -57,7 +57,7 @@ def stream(body: str | Bytes, /, **options: Unpack[StreamOptions]) -> dict[str, 
         split_concatenated: Objects that follow each other without a break are events of their own
         max_event_bytes: The largest event that is kept, in bytes
         interrupt_after: The stream is cut off after so many bytes
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
     """
     answer: dict[str, Any] = _msg.stream(body, options)
     return answer
@@ -70,7 +70,7 @@ class ToolParser:
         thinking: How to handle thinking
         implicit_thinking: The message begins inside thinking: the template has opened the tag
         fenced_tools: How to handle calls in code fences
-        dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]
+        dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]
         tools: The registered tools: names, or a JSON file of definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
         finish_reason: Why the model stopped; length and its like mean that the text was cut
@@ -118,7 +118,7 @@ class StreamAssembler:
         split_concatenated: Objects that follow each other without a break are events of their own
         max_event_bytes: The largest event that is kept, in bytes
         interrupt_after: The stream is cut off after so many bytes
-        max_bytes: Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]
+        max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
     """
 
     def __init__(self, **options: Unpack[StreamOptions]) -> None:

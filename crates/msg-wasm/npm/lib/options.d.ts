@@ -51,7 +51,7 @@ export interface ReadOptions {
   from?: Format | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface CheckOptions {
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models. */
   model?: string | undefined;
@@ -95,7 +95,7 @@ export interface RepairOptions {
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models. */
   model?: string | undefined;
@@ -135,7 +135,7 @@ export interface ConvertOptions {
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** Convert the whole request (tools, limits, temperature …), not only its conversation. */
   request?: boolean | undefined;
@@ -219,9 +219,9 @@ export interface FitOptions {
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
-  /** The limit, in tokens (k, M) unless unit says otherwise. */
+  /** The limit, in tokens unless unit says otherwise. */
   budget?: number | undefined;
   /** What the limit counts [default: tokens]. */
   unit?: 'tokens' | 'bytes' | undefined;
@@ -289,9 +289,9 @@ export interface StatsOptions {
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
-  /** A limit in tokens (k, M), drawn as a line over the growth. */
+  /** A limit in tokens, drawn as a line over the growth. */
   budget?: number | undefined;
   /** How tokens are counted [default: script, or the preset's]. */
   counter?: Counter | undefined;
@@ -323,7 +323,7 @@ export interface KeyOptions {
   from?: Format | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
   /** Hash the bytes, which need not be a document, instead of what is said. */
   exact?: boolean | undefined;
@@ -337,7 +337,7 @@ export interface ToolsOptions {
   implicitThinking?: boolean | undefined;
   /** How to handle calls in code fences. */
   fencedTools?: 'fallback' | 'always' | 'never' | undefined;
-  /** Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with jsonl none]. */
+  /** Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]. */
   dialects?: string | ReadonlyArray<string> | undefined;
   /** The registered tools: names, or a JSON file of definitions. */
   tools?: string | ReadonlyArray<string | Readonly<Record<string, unknown>>> | undefined;
@@ -373,7 +373,7 @@ export interface StreamOptions {
   maxEventBytes?: number | undefined;
   /** The stream is cut off after so many bytes. */
   interruptAfter?: number | undefined;
-  /** Refuse documents (files, or lines with jsonl) larger than this many bytes (k, M) [default: 256 MiB]. */
+  /** Refuse documents larger than this many bytes [default: 256 MiB]. */
   maxBytes?: number | undefined;
 }
 
