@@ -369,9 +369,14 @@ impl<'a, 'r> Context<'a, 'r> {
         );
     }
 
-    /// Notes instructions beside the messages, which the API of the format has not.
+    /// Notes a member beside the messages with text of the conversation, which the API of the format has not.
     pub fn unread(&mut self, member: &str) {
         self.unread_member(member, "not part of this format and is not read");
+    }
+
+    /// As [`Context::unread`], of a member beside another one that says the same kind of thing and is read.
+    pub fn unread_beside(&mut self, member: &str, read: &str) {
+        self.unread_member(member, &format!("there beside {read} and is not read"));
     }
 
     fn unread_member(&mut self, member: &str, what: &str) {

@@ -271,6 +271,18 @@ pub struct Body {
 
 const JSON: Origin = Origin::Json;
 
+/// Members in which APIs have instructions, a prompt or the text of an answer. In a request of a format that has
+/// another member for it, nothing reads them (RG-8).
+const TEXTS: [&str; 7] = [
+    "system",
+    "system_prompt",
+    "system_instruction",
+    "systemInstruction",
+    "instructions",
+    "prompt",
+    "output_text",
+];
+
 /// Members with the answers of APIs, which are read beside a request or refused (RG-8).
 const ANSWERS: &[&str] = &["choices", "candidates", "output", "outputs"];
 
@@ -342,6 +354,14 @@ impl Body {
         let unread = others.filter(|it| has_messages(it.1.text()).unwrap_or(false));
         unread.for_each(|it| cx.unread_messages(it.0));
         Ok((res, found))
+    }
+
+    /// Notes texts of the conversation in members of a request that are not read: those that only other formats have
+    /// (RG-8). `own` are the names that this format reads.
+    pub fn note_unread_texts(&self, own: &[&str], cx: &mut Context<'_, '_>) {
+        let is_text = |it: &RawJson| it.text().starts_with(['"', '[']) && it.text().len() > 2;
+        let others = TEXTS.iter().filter(|it| !own.contains(it));
+        others.filter(|it| self.get(it).is_some_and(is_text)).for_each(|it| cx.unread(it));
     }
 
     /// Makes a place for a member that is held elsewhere, where it is or last.

@@ -95,8 +95,8 @@ pub struct Request<F> {
     /// The other members, raw and in their places.
     pub body: Body,
     form: std::marker::PhantomData<F>,
-    /// The instructions became the first message, and have only their place in the body.
-    has_system: bool,
+    /// The member whose instructions became the first message, and have only their place in the body.
+    system: Option<&'static str>,
     /// The list was a single element.
     is_single: bool,
     /// Where its messages are from.
@@ -110,7 +110,7 @@ impl<F: RequestForm> Request<F> {
         let mut body = Body::new(F::HELD);
         let report = F::write_head(head, &messages, &mut body);
         let (form, purpose) = (std::marker::PhantomData, Purpose::Convert);
-        (Self { messages, body, form, has_system: false, is_single: false, purpose }, report)
+        (Self { messages, body, form, system: None, is_single: false, purpose }, report)
     }
 
     /// What the request asks besides its conversation.
@@ -152,14 +152,17 @@ impl<F: RequestForm> MessageBody for Request<F> {
         let (mut body, found) = Body::read(reader, F::HELD, cx, |it, cx| {
             Ok((it.peek()? != Kind::Array, (F::PARTS.list)(it, cx)?))
         })?;
+        body.note_unread_texts(F::HELD, cx);
         let (is_single, mut messages) = found.unwrap_or_default();
-        let has_system = system.is_some();
+        let name = system.as_ref().map(|it| it.0);
         if let Some((name, message)) = system {
+            let others = F::HELD[1..].iter().filter(|it| **it != name && body.has(it));
+            others.for_each(|it| cx.unread_beside(it, name));
             body.hold(name);
             messages.insert(0, message);
         }
         let (form, purpose) = (std::marker::PhantomData, Purpose::Return);
-        Ok(Self { messages, body, form, has_system, is_single, purpose })
+        Ok(Self { messages, body, form, system: name, is_single, purpose })
     }
 
     fn write_body(&self, options: &F::Options, out: &mut Vec<u8>) -> Report {
@@ -170,12 +173,13 @@ impl<F: RequestForm> MessageBody for Request<F> {
             self.body.write(out, |it, name, raw| {
                 let is_system = name != F::HELD[0];
                 let keeps = is_system && writer.keeps(raw);
-                match system.take_if(|_| is_system || !had_system) {
+                let is_its = is_system && self.system.is_none_or(|it| it == name);
+                match system.take_if(|_| is_its || !had_system) {
                     Some(system) => {
                         let name = if keeps { name } else { F::HELD[1] };
                         it.key(name).value(|out| out.extend_from_slice(&system));
                     }
-                    None if keeps && !self.has_system => it.key(name).raw(raw.text()),
+                    None if keeps && self.system != Some(name) => it.key(name).raw(raw.text()),
                     None => {}
                 }
                 if !is_system {

@@ -41,8 +41,50 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
         let unread = if is_read { None } else { not_understood(message) };
         let has_all = first.is_none() && unread.is_none();
         let some = if has_all { unknown_parts(message, at) } else { Vec::new() };
-        first.into_iter().chain(found).chain(unread.map(|it| it.at_message(at))).chain(some)
+        let beside = if is_bare { None } else { unread_beside(message) };
+        let unread = unread.or(beside).map(|it| it.at_message(at));
+        first.into_iter().chain(found).chain(unread).chain(some)
     })
+}
+
+/// Another member for what a message says, beside the one that was read, with a text that the message does not say:
+/// interfaces of chats keep the same text in two (RG-11).
+fn unread_beside(message: &Message) -> Option<Diagnostic> {
+    let mut others = judged_members(&message.extra).filter(|it| BESIDE.contains(&&*it.1));
+    let (_, name, _) = others.find(|it| !is_said(&it.2, message))?;
+    let text = format!("member {name} says something else than the message, and is not read");
+    Some(Diagnostic::warning(Code::new("message::unread-content"), text))
+}
+
+const BESIDE: [&str; 4] = ["content", "parts", "contents", "text"];
+
+/// Whether each text in a value, at any depth, is one of those of a message, or in one. Values that are not content say
+/// nothing.
+fn is_said(value: &RawJson, message: &Message) -> bool {
+    let mut open: Vec<Value> = value.parse().into_iter().collect();
+    while let Some(it) = open.pop() {
+        match it {
+            Value::Array(list) => open.extend(list),
+            Value::Object(members) => {
+                let texts = members.into_iter().filter(|it| BESIDE.contains(&&*it.0));
+                open.extend(texts.map(|it| it.1));
+            }
+            Value::String(text) if !says_text(message, text.trim()) => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+fn says_text(message: &Message, text: &str) -> bool {
+    let says = |it: &Part| match it {
+        Part::Text(it) => it.text.contains(text),
+        Part::Reasoning(it) => it.display_text().contains(text),
+        Part::ToolResult(it) => it.content.text().contains(text),
+        Part::Other(it) => it.value.text().contains(text),
+        _ => false,
+    };
+    text.is_empty() || message.parts.iter().any(says) || message.text().contains(text)
 }
 
 /// Whether a message is what follows the results of the message before it in one element of the source, of which these

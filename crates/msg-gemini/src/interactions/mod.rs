@@ -305,6 +305,10 @@ impl MessageBody for Interaction {
             Kind::Array => read_steps(it, cx),
             _ => Ok(it.raw().map(|_| Vec::new())?),
         })?;
+        let has_said = |it: &RawJson| it.text().starts_with('[') && it.text() != "[]";
+        if !is_before && body.get(OUTPUTS).is_some_and(has_said) {
+            cx.unread_beside(OUTPUTS, STEPS);
+        }
         let mut messages = messages.unwrap_or_default();
         body.note_model("model", answers(&mut messages));
         Ok(Self { messages, body, is_before })

@@ -256,10 +256,7 @@ impl MessageBody for ChatRequest {
 
     fn read_body<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Self, Error> {
         let (body, messages) = Body::read(reader, HELD, cx, |it, cx| read_messages(it, cx))?;
-        // Instructions that other APIs have beside the messages.
-        let others = ["system", "system_prompt", "instructions"];
-        let is_text = |it: &&str| body.get(it).is_some_and(|it| it.text().starts_with(['"', '[']));
-        others.into_iter().filter(is_text).for_each(|it| cx.unread(it));
+        body.note_unread_texts(&[], cx);
         let messages = messages.unwrap_or_default();
         let options = WriteOptions::new();
         Ok(Self { messages, body, extra: Vec::new(), is_built: false, options })

@@ -206,6 +206,7 @@ impl MessageBody for ResponsesRequest {
                 false => (false, items(reader, cx)?),
             })
         })?;
+        body.note_unread_texts(&[INSTRUCTIONS], cx);
         let (is_string, mut messages) = found.unwrap_or_default();
         let instructions = body.get(INSTRUCTIONS).and_then(|it| it.parse::<String>().ok());
         let instructions = instructions.filter(|it| !it.is_empty());
