@@ -46,20 +46,27 @@ fn read_into<'a>(
     cx: &mut Context<'a, '_>,
 ) -> Result<(), Error> {
     let before = list.last().map(|it| it.role.clone());
-    let messages = read_mended(
-        reader,
-        cx,
-        |source| MESSAGE.mend("", source),
-        |reader, cx| read_one(reader, cx, before.as_ref()),
-        |it, source| {
-            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
-        },
-    )?;
-    for message in messages {
+    for message in read_whole(reader, cx, before.as_ref())? {
         list.push(message);
         cx.next_message();
     }
     Ok(())
+}
+
+fn read_whole<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    before: Option<&Role>,
+) -> Result<Vec<Message>, Error> {
+    read_mended(
+        reader,
+        cx,
+        |source| MESSAGE.mend("", source),
+        |reader, cx| read_one(reader, cx, before),
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
+        },
+    )
 }
 
 fn read_one<'a>(
@@ -80,11 +87,9 @@ fn read_one<'a>(
     Ok(draft.into_messages(role, before, cx))
 }
 
-/// Whether these messages are what is read of the source of one.
-pub(crate) fn says(source: &str, messages: &[Message]) -> bool {
-    let mut list = Vec::new();
-    let read = read_alone(source, |reader, cx| read_into(&mut list, reader, cx));
-    read.is_some() && list == messages
+/// Whether these messages are what is read of the source of one, which may follow results.
+pub(crate) fn says(source: &str, messages: &[Message], before: Option<&Role>) -> bool {
+    read_alone(source, |reader, cx| read_whole(reader, cx, before)).is_some_and(|it| it == messages)
 }
 
 /// Reads the one message whose members are `role` and `content` of a response.

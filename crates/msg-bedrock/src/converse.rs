@@ -322,6 +322,15 @@ pub(crate) fn mend(name: &str, source: &str, depth: Depth) -> Option<Mended> {
     Want::Object(wants).mend(name, source)
 }
 
+/// What is meant by a message whose content is neither a list, a text nor null.
+pub(crate) fn mend_message(source: &str) -> Option<Mended> {
+    // Lists are mended block by block, and a text is read as one.
+    static MESSAGE: Wants = Wants::new(&[("content", Want::Or(Kind::Array, &BUT_TEXT))], &[]);
+    static BUT_TEXT: Want = Want::Or(Kind::String, &Want::Content(&CONTENT));
+    static CONTENT: Parts = Parts { of: block, may_be_text: false, may_be_value: false, ..RESULT };
+    Want::Object(&MESSAGE).mend("", source)
+}
+
 static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
 
 /// What is wanted of a block by the member of the union that it has.

@@ -17,7 +17,7 @@ use std::{borrow::Cow, collections::HashSet, ops::Range};
 use msg_cache::Rewrite;
 use msg_codec::codec::{Losses, text_of_part};
 use msg_core::{
-    Code, Diagnostic, Extra, Message, Origin, RawJson, Report, Severity, ToolCall, ToolResult,
+    Code, Diagnostic, Extra, Message, Origin, Part, RawJson, Report, Severity, ToolCall, ToolResult,
 };
 use msg_json::{JsonError, Kind, Reader, TextState, Token, Writer, tokens, unescape, write_str};
 use serde::{Serialize, de::DeserializeOwned};
@@ -172,7 +172,7 @@ pub(crate) fn note_refusal(at: usize, losses: &mut Losses<'_>) {
 }
 
 /// What is lost of a result of which only the text goes out, and what JSON that is in its text.
-pub(crate) fn note_result(at: usize, result: &ToolResult, losses: &mut Losses<'_>) {
+pub(crate) fn note_result(at: usize, result: &ToolResult, own: &Origin, losses: &mut Losses<'_>) {
     if result.is_error {
         losses.member(Some(at), "is_error");
     }
@@ -184,10 +184,11 @@ pub(crate) fn note_result(at: usize, result: &ToolResult, losses: &mut Losses<'_
         );
     }
     for it in result.content.parts() {
-        match (it.as_text(), text_of_part(it)) {
-            (Some(_), _) => {}
-            (None, Some(_)) => note_json(at, losses),
-            (None, None) => losses.part(at, it.kind()),
+        match (it, text_of_part(it)) {
+            (Part::Text(_), _) => {}
+            (Part::Other(it), _) if it.format == *own => note_json(at, losses),
+            (_, Some(_)) => note_json(at, losses),
+            (_, None) => losses.part(at, it.kind()),
         }
     }
 }
@@ -197,9 +198,13 @@ pub(crate) fn note_json(at: usize, losses: &mut Losses<'_>) {
     losses.warn("convert::json-as-text", Some(at), "a JSON part is written as its text");
 }
 
-/// The texts of a result, a line each; of a JSON part its text.
-pub(crate) fn text_of_result(result: &ToolResult) -> Cow<'_, str> {
-    let texts: Vec<_> = result.content.parts().iter().filter_map(text_of_part).collect();
+/// The texts of a result, a line each; of JSON its text, and so of a part of `own` that was not read.
+pub(crate) fn text_of_result<'a>(result: &'a ToolResult, own: &Origin) -> Cow<'a, str> {
+    let text = |it: &'a Part| match it {
+        Part::Other(it) if it.format == *own => Some(it.value.text()),
+        it => text_of_part(it),
+    };
+    let texts: Vec<_> = result.content.parts().iter().filter_map(text).collect();
     match texts.as_slice() {
         [] => Cow::Borrowed(""),
         [one] => Cow::Borrowed(one),

@@ -259,7 +259,7 @@ pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
 
 /// Whether a text begins as JSON does.
 fn may_begin_json(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text).trim_ascii();
     let is_word = |text: &[u8]| {
         [&b"true"[..], b"false", b"null"]
             .iter()

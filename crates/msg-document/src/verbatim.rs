@@ -9,7 +9,7 @@
 //! For formats of other programs that are read for their messages and are not a wire format. Each
 //! message is held twice until the document is written: as it was, and as it is.
 
-use msg_codec::codec::{Body, Context, Losses};
+use msg_codec::codec::{Body, Context, Losses, Want, Wants};
 use msg_core::{Error, Message, Origin, RawJson, Report};
 use msg_json::{Kind, Reader, Writer};
 use msg_session::ShareGptTurns;
@@ -23,14 +23,11 @@ pub(crate) trait Form: Sync {
     /// Whose unknown members and layouts are its own.
     fn origin(&self) -> Origin;
 
-    /// Reads a message, or says what was expected in its place. `turns` knows those before it; `cx` is told what is
-    /// odd.
-    fn read(
-        &self,
-        source: &RawJson,
-        turns: &mut ShareGptTurns,
-        cx: &mut Context<'_, '_>,
-    ) -> Result<Message, &'static str>;
+    /// What a message must be (MS-29): a value of another kind is read as what it means.
+    fn wants(&self) -> &'static Wants;
+
+    /// Reads a message, or says what was expected in its place. `turns` knows those before it.
+    fn read(&self, source: &RawJson, turns: &mut ShareGptTurns) -> Result<Message, &'static str>;
 
     /// The message that an object holds outside its list, and the name of the member.
     fn leading(&self, _body: &Body) -> Option<(&'static str, Message)> {
@@ -91,13 +88,25 @@ fn list(
         let offset = reader.next_offset();
         let source = reader.raw_json().map_err(|it| at(it, index))?;
         let shape = |expected| Error::Shape { message: Some(index), expected, offset };
-        let mut message = form.read(&source, &mut turns, cx).map_err(shape)?;
+        let mut message = read_mended(form, &source, &mut turns, cx).map_err(shape)?;
         cx.next_message();
         // The place is a layout: it takes no part in equality and goes where the message goes.
         message.extra.set_layout(form.origin(), (index as u64).to_le_bytes());
         res.push(Entry { source, message });
     }
     Ok(res)
+}
+
+fn read_mended(
+    form: &'static dyn Form,
+    source: &RawJson,
+    turns: &mut ShareGptTurns,
+    cx: &mut Context<'_, '_>,
+) -> Result<Message, &'static str> {
+    let mended = Want::Object(form.wants()).mend("", source.text());
+    let meant = mended.as_ref().and_then(|it| RawJson::new(&*it.json).ok());
+    mended.into_iter().flat_map(|it| it.notes).for_each(|it| cx.wrong_kind(it));
+    form.read(meant.as_ref().unwrap_or(source), turns)
 }
 
 /// Writes messages that have no source.

@@ -217,7 +217,8 @@ impl Writer<'_> {
 
     fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
         let Some(head) = group.first() else { return };
-        if let Some(source) = self.whole(head, |source| says(source, group)) {
+        let before = self.objects.placement(head).has(Placement::APART).then_some(&Role::Tool);
+        if let Some(source) = self.whole(head, |source| says(source, group, before)) {
             return out.extend_from_slice(source.as_bytes());
         }
         let plan = self.plan(&head.extra);

@@ -106,8 +106,11 @@ pub(super) fn rest(members: &Members<'_>) -> Option<RawJson> {
 /// Says of the blocks of a content what in them was read as what it means, came twice or was half a character.
 pub(crate) fn note_odd(source: &str, cx: &mut Context<'_, '_>) {
     for (at, it) in elements(source).into_iter().enumerate() {
-        if text_of(it).is_some_and(|it| it.1) {
-            cx.lone_surrogate("content");
+        if let Some((_, is_cut)) = text_of(it) {
+            cx.shape(format!("content[{at}] is a text in the place of a block"));
+            if is_cut {
+                cx.lone_surrogate("content");
+            }
         }
         let (mut reader, mut seen) = (Reader::from_text(it), Vec::new());
         let mut is_open = reader.begin_object().is_ok();
@@ -116,14 +119,32 @@ pub(crate) fn note_odd(source: &str, cx: &mut Context<'_, '_>) {
             if seen.contains(&key.text) && UNION.contains(&&*key.text) {
                 cx.duplicate(&key.text);
             }
-            if key.text == "text" && text_of(value).is_some_and(|it| it.1) {
-                cx.lone_surrogate("text");
+            match &*key.text {
+                "text" if text_of(value).is_some_and(|it| it.1) => cx.lone_surrogate("text"),
+                "toolUse" | "toolResult" => note_texts(at, &key.text, value, cx),
+                _ => {}
             }
             is_open = seen.len() <= UNION.len();
             seen.push(key.text);
         }
         let mended = mend(&format!("content[{at}]"), it, Depth::Message);
         mended.into_iter().flat_map(|it| it.notes).for_each(|it| cx.wrong_kind(it));
+    }
+}
+
+/// Says of a call or a result where it has a text for an object, or for blocks.
+fn note_texts(at: usize, name: &str, source: &str, cx: &mut Context<'_, '_>) {
+    for it in members(source).unwrap_or_default() {
+        let place = format!("content[{at}].{name}.{}", it.name);
+        let is_text = it.value.starts_with('"');
+        match (&*it.name, is_text) {
+            ("input", true) => cx.shape(format!("{place} is a text in the place of an object")),
+            ("content", true) => cx.shape(format!("{place} is a text in the place of a list of blocks")),
+            ("content", false) if elements(it.value).iter().any(|it| it.starts_with('"')) => {
+                cx.shape(format!("{place} has a text in the place of a block"));
+            }
+            _ => {}
+        }
     }
 }
 

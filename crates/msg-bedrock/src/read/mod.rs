@@ -14,13 +14,16 @@ pub(crate) use block::members;
 use block::{Members, keep, rest, take, take_optional, take_text};
 use msg_codec::{
     DataUrl, MediaKind,
-    codec::{Context, Fields, MediaSource, RoleContent, bit, mask, object_of, text_of},
+    codec::{
+        Context, Fields, MediaSource, RoleContent, bit, keep_whole, object_of, read_alone,
+        read_mended, text_of,
+    },
 };
 use msg_core::{Audio, Error, Extra, Message, Part, RawJson, Role};
 use msg_json::{Kind, Reader};
 
 use self::block::note_odd;
-use crate::converse::{BEDROCK, Medium};
+use crate::converse::{BEDROCK, Medium, mend_message};
 
 pub(crate) use self::block::{Depth, block_of, blocks, redacted};
 
@@ -65,6 +68,7 @@ pub(crate) fn read_system<'a>(
             BEDROCK,
             [RoleContent::ROLE, RoleContent::CONTENT_OTHER << 5 | RoleContent::CONTENT],
         );
+        cx.shape("system is a text in the place of a list of blocks");
         let text = cx.text(text, "system");
         if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }
     } else if source.starts_with('[') {
@@ -86,13 +90,35 @@ fn read_message<'a>(
     cx: &mut Context<'a, '_>,
     before: Option<&Role>,
 ) -> Result<Vec<Message>, Error> {
+    read_mended(
+        reader,
+        cx,
+        mend_message,
+        |reader, cx| read_members(reader, cx, before),
+        |it, source| {
+            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &BEDROCK, source));
+        },
+    )
+}
+
+/// Whether these messages are what is read of the source of one.
+pub(crate) fn says(source: &str, messages: &[Message], before: Option<&Role>) -> bool {
+    read_alone(source, |reader, cx| read_message(reader, cx, before))
+        .is_some_and(|it| it == messages)
+}
+
+fn read_members<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    before: Option<&Role>,
+) -> Result<Vec<Message>, Error> {
     let offset = reader.next_offset();
     if reader.peek()? != Kind::Object {
         let message = Some(cx.message);
         return Err(Error::Shape { message, expected: "a message, which is an object", offset });
     }
     let (mut fields, mut word) = (Fields::new(&RoleContent::SHAPE, cx), None);
-    let (mut parts, mut is_raw) = (Vec::new(), false);
+    let mut parts = Vec::new();
     reader.begin_object()?;
     while let Some(code) = fields.next(cx, reader)? {
         if code == RoleContent::ROLE {
@@ -101,33 +127,34 @@ fn read_message<'a>(
         }
         let kind = reader.peek()?;
         let source = reader.raw()?;
-        (parts, is_raw) = match kind {
+        parts = match kind {
             Kind::Array => {
                 let parts = blocks(source);
                 if parts.iter().any(|it| it.extra().layout(&BEDROCK).is_some()) {
                     note_odd(source, cx);
                 }
-                (parts, false)
+                parts
             }
             Kind::String => {
                 fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_OTHER);
+                cx.shape("content is a text in the place of a list of blocks");
                 let text = cx.text(text_of(source).unwrap_or_default(), "content");
-                (vec![Part::text(text)], false)
+                vec![Part::text(text)]
             }
             Kind::Null => {
                 fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_NULL);
-                (Vec::new(), false)
+                Vec::new()
             }
+            // It is read again as what it means.
             _ => {
                 cx.wrong_type("content");
-                fields.set_raw(RoleContent::CONTENT, Some(source));
-                (Vec::new(), true)
+                Vec::new()
             }
         };
     }
     let Some(word) = word else { return Err(Error::Role { message: cx.message, offset }) };
     let role = RoleContent::read_role(&word, &mut fields, cx);
-    let canonical = bit(RoleContent::ROLE) | mask(!is_raw, RoleContent::CONTENT);
+    let canonical = bit(RoleContent::ROLE) | bit(RoleContent::CONTENT);
     let keep = |placement| fields.keep_placed(canonical, placement, &BEDROCK, cx);
     Ok(RoleContent::results_apart(&BEDROCK, (role, parts), before, keep))
 }

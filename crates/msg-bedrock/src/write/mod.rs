@@ -15,6 +15,7 @@ use msg_codec::codec::{
 use msg_core::{Extra, Message, Origin, Part, RawJson, Report, Role};
 
 use crate::converse::{BEDROCK, CACHE_POINT};
+use crate::read::says;
 use crate::{Cache, LaterSystem, WriteOptions};
 
 pub(crate) use self::block::canonical_block;
@@ -229,6 +230,9 @@ impl Writer<'_> {
 
     fn group(&mut self, group: &[Message], at: usize, out: &mut Vec<u8>) {
         let Some(head) = group.first() else { return };
+        if let Some(source) = self.whole(head, group) {
+            return out.extend_from_slice(source.as_bytes());
+        }
         let plan = self.objects.plan(&head.extra, 0);
         let raw = self.objects.envelope((at..).zip(group));
         let parts = self.parts(group, at);
@@ -242,6 +246,13 @@ impl Writer<'_> {
         });
         self.objects.losses.at_message(at);
         self.objects.losses.taken(None, lost);
+    }
+
+    /// The source of messages that are one there, if it is kept whole and still says what is written.
+    fn whole<'m>(&self, head: &'m Message, group: &[Message]) -> Option<&'m str> {
+        let before = self.objects.placement(head).has(Placement::APART).then_some(&Role::Tool);
+        let is_asked = *self.options == WriteOptions::default();
+        self.objects.whole(&head.extra, |source| is_asked && says(source, group, before))
     }
 
     /// The role that goes out, changes of it reported.

@@ -271,16 +271,25 @@ impl Args {
         if found.is_empty() {
             return format!("{head}, nothing wrong{}\n", self.what_is_left(document));
         }
-        let fixable = found.iter().filter(|it| it.fix.is_some()).count();
         let help = if self.open_would_do(document, found) {
             "help: only calls at the end are unanswered; --open allows them\n".to_owned()
-        } else if fixable > 0 {
-            let (repair, request) = (self.chain.repair_command(), self.request.command());
-            format!("help: `{repair}{request}` mends {fixable} of {}\n", found.len())
         } else {
-            String::new()
+            self.what_mends(found)
         };
         format!("{head}, {}\n{help}", counted(found, n_folded))
+    }
+
+    /// The commands that mend what was found: a store is mended by another one than its messages.
+    fn what_mends(&self, found: &[Diagnostic]) -> String {
+        let is_of_store = |it: &&Diagnostic| it.code.as_str().starts_with("session::");
+        let (of_store, others): (Vec<_>, Vec<_>) =
+            found.iter().filter(|it| it.fix.is_some()).partition(is_of_store);
+        let repair = self.chain.repair_command() + &self.request.command();
+        let commands = [(repair.as_str(), others.len()), ("msg doctor --fix", of_store.len())];
+        let lines = commands.iter().filter(|it| it.1 > 0).map(|(command, n_mended)| {
+            format!("help: `{command}` mends {n_mended} of {}\n", found.len())
+        });
+        lines.collect()
     }
 
     /// What of a request was not judged.

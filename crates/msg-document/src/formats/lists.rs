@@ -223,7 +223,11 @@ impl Codec for Turns {
     }
 
     fn read(&self, bytes: &[u8], _: &str) -> Result<Content, Refusal> {
-        let (turns, options, report) = turns::read_document(bytes)?;
+        let json = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let n_marks = bytes.len() - json.len();
+        let (turns, options, report) =
+            turns::read_document(json).map_err(|it| Refusal::from(it).moved(n_marks))?;
+        let bytes = json;
         let is_session = list(bytes, &["turns"]).is_ok_and(|it| it.is_none());
         let list = list(bytes, &["turns", "messages"]).ok().flatten();
         let (place, members) =

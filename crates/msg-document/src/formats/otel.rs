@@ -8,9 +8,9 @@
 //!
 //! Spans themselves are not read here.
 
-use msg_codec::codec::{Context, Losses};
+use msg_codec::codec::{Losses, Parts, Want, Wants};
 use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
-use msg_json::Writer;
+use msg_json::{Writer, to_text};
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
@@ -56,12 +56,11 @@ impl Form for Otel {
         Origin::Other("otel".into())
     }
 
-    fn read(
-        &self,
-        source: &RawJson,
-        _: &mut ShareGptTurns,
-        _: &mut Context<'_, '_>,
-    ) -> Result<Message, &'static str> {
+    fn wants(&self) -> &'static Wants {
+        &MESSAGE
+    }
+
+    fn read(&self, source: &RawJson, _: &mut ShareGptTurns) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a message, which is an object")?;
         let role: String = take(&mut members, "role").ok_or("`role` to be a string")?;
         let parts: Vec<RawJson> = take(&mut members, "parts").ok_or("`parts` to be a list")?;
@@ -91,6 +90,37 @@ impl Form for Otel {
     }
 }
 
+static MESSAGE: Wants = Wants::new(&[("name", Want::Text), ("parts", Want::Content(&PARTS))], &[]);
+
+static PARTS: Parts = Parts {
+    of: |source| Parts::by_type(source, part),
+    text: |text| {
+        to_text(|it| {
+            it.object(|it| {
+                it.key("type").str("text");
+                it.key("content").str(text);
+            });
+        })
+    },
+    may_be_bare: false,
+    may_be_text: false,
+    may_be_null: true,
+    may_be_value: false,
+};
+
+/// What is wanted of a part of this type.
+fn part(kind: &str) -> Option<&'static Wants> {
+    static TEXT: Wants = Wants::new(&[("content", Want::Text)], &[&["content"]]);
+    static CALL: Wants = Wants::new(&[("id", Want::Text), ("name", Want::Name)], &[&["name"]]);
+    static RESPONSE: Wants = Wants::new(&[("id", Want::Text)], &[]);
+    match kind {
+        "text" | "reasoning" => Some(&TEXT),
+        "tool_call" => Some(&CALL),
+        "tool_call_response" => Some(&RESPONSE),
+        _ => None,
+    }
+}
+
 /// OT-2: a part as it is stored, its unknown members after the known ones.
 fn write_part(
     at: usize,
@@ -105,7 +135,7 @@ fn write_part(
         return out.raw(it.value.text());
     }
     losses.foreign(part.extra(), Some(origin), Some(at));
-    let Some(kind) = kind_of(at, part, losses) else { return };
+    let Some(kind) = kind_of(at, part, origin, losses) else { return };
     out.object(|out| {
         out.key("type").str(kind);
         match part {
@@ -119,7 +149,7 @@ fn write_part(
             }
             Part::ToolResult(it) => {
                 out.key("id").str(&it.call_id);
-                out.key("response").str(&text_of_result(it));
+                out.key("response").str(&text_of_result(it, origin));
             }
             _ => {}
         }
@@ -128,7 +158,12 @@ fn write_part(
 }
 
 /// The type of a part; none, and reported, if it has no place.
-fn kind_of(at: usize, part: &Part, losses: &mut Losses<'_>) -> Option<&'static str> {
+fn kind_of(
+    at: usize,
+    part: &Part,
+    origin: &Origin,
+    losses: &mut Losses<'_>,
+) -> Option<&'static str> {
     match part {
         Part::Text(_) => Some("text"),
         Part::Refusal(_) => {
@@ -150,7 +185,7 @@ fn kind_of(at: usize, part: &Part, losses: &mut Losses<'_>) -> Option<&'static s
             Some("tool_call")
         }
         Part::ToolResult(it) => {
-            note_result(at, it, losses);
+            note_result(at, it, origin, losses);
             Some("tool_call_response")
         }
         other => {

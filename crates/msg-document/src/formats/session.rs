@@ -3,10 +3,10 @@
 //!
 //! An unedited session goes back as the bytes that it was.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use msg_compact::Plan;
-use msg_core::{Code, Diagnostic, Message, Report};
+use msg_core::{Arguments, Code, Diagnostic, Message, Part, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
@@ -211,7 +211,8 @@ impl Stored {
                 _ => json,
             })
         };
-        let view = self.session.read(&self.options).ok()?;
+        let mut view = self.session.read(&self.options).ok()?;
+        tell_given_arguments(&mut view.messages, messages);
         let around = |list: String| -> Option<String> {
             Some(match lines {
                 Some(_) => elements(&list).map(|it| format!("{it}\n")).collect(),
@@ -227,10 +228,13 @@ impl Stored {
         if is == messages {
             return Some(edited.into_bytes());
         }
-        // What has no form in a message is in the way of the whole list.
-        let spliced = spliced(list, &view, messages, &written).and_then(around);
-        if let Some(it) = spliced.filter(|it| read(it.as_bytes()).as_deref() == Some(messages)) {
-            return Some(it.into_bytes());
+        // What has no form in a message is in the way of the whole list, or of the records that are edited.
+        for carry in [carried, |_: &str, _: &str, after: &str, _: &[&str]| after.to_owned()] {
+            let spliced = spliced(list, &view, messages, (&written, carry)).and_then(around);
+            let is_said = |it: &String| read(it.as_bytes()).is_some_and(|it| says(&it, messages));
+            if let Some(it) = spliced.filter(is_said) {
+                return Some(it.into_bytes());
+            }
         }
         (Some(is) == read(after.as_bytes())).then(|| edited.into_bytes())
     }
@@ -242,6 +246,34 @@ impl Stored {
         }
         let lines: Vec<_> = source.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
         Some(format!("[{}]", lines.join(",")))
+    }
+}
+
+/// Whether messages are these, but for the names of results, which few stores have.
+fn says(read: &[Message], meant: &[Message]) -> bool {
+    let nameless = |messages: &[Message]| {
+        let mut res = messages.to_vec();
+        for part in res.iter_mut().flat_map(|it| &mut it.parts) {
+            if let Part::ToolResult(it) = part {
+                it.name = None;
+            }
+        }
+        res
+    };
+    nameless(read) == nameless(meant)
+}
+
+/// Gives calls without arguments some that no call has, where an edit gives them `{}`: a writer says the same of both.
+fn tell_given_arguments(before: &mut [Message], now: &[Message]) {
+    let given = now.iter().flat_map(Message::tool_calls).filter(|it| it.arguments.text() == "{}");
+    let given: HashSet<&str> = given.map(|it| it.id.as_str()).collect();
+    for part in before.iter_mut().flat_map(|it| &mut it.parts) {
+        if let Part::ToolCall(it) = part
+            && it.arguments.text().is_empty()
+            && given.contains(it.id.as_str())
+        {
+            it.arguments = Arguments::from(r#"{"":null}"#.to_owned());
+        }
     }
 }
 

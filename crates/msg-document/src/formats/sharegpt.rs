@@ -7,7 +7,7 @@
 //!                   {"from":"gpt","value":"Sunny."}],"tools":"[…]"}
 //! ```
 
-use msg_codec::codec::{Body, Context, Losses, Want, text_of};
+use msg_codec::codec::{Body, Losses, Want, Wants};
 use msg_core::{Message, Origin, Part, RawJson, Report, Role, ToolCall};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
@@ -89,21 +89,15 @@ impl Form for ShareGpt {
         Origin::Other("sharegpt".into())
     }
 
+    fn wants(&self) -> &'static Wants {
+        static TURN: Wants = Wants::new(&[("from", Want::Text), ("value", Want::Text)], &[]);
+        &TURN
+    }
+
     /// SG-1, SG-2, SG-2b: a turn is a message.
-    fn read(
-        &self,
-        source: &RawJson,
-        turns: &mut ShareGptTurns,
-        cx: &mut Context<'_, '_>,
-    ) -> Result<Message, &'static str> {
+    fn read(&self, source: &RawJson, turns: &mut ShareGptTurns) -> Result<Message, &'static str> {
         let mut members = source.members().ok_or("a turn, which is an object")?;
-        let mut text = |name: &'static str| {
-            let value: RawJson = take(&mut members, name)?;
-            let mended = Want::Text.mend(name, value.text());
-            let json = mended.as_ref().map_or(value.text(), |it| &it.json);
-            mended.iter().flat_map(|it| &it.notes).for_each(|it| cx.wrong_kind(it.clone()));
-            Some(text_of(json).map(|it| it.0.into_owned()).unwrap_or_default())
-        };
+        let mut text = |name| take(&mut members, name).map(Option::<String>::unwrap_or_default);
         let (from, text) = (text("from").ok_or("a `from`")?, text("value").ok_or("a `value`")?);
         let mut res = turns.read(&from, &text);
         keep_rest(&mut res.extra, &self.origin(), members);
@@ -144,7 +138,9 @@ impl Form for ShareGpt {
             Role::Assistant => (&[][..], &results[..]),
             _ => (&results[..], &[][..]),
         };
-        first.iter().for_each(|it| turn("observation", &text_of_result(it), is_said));
+        first
+            .iter()
+            .for_each(|it| turn("observation", &text_of_result(it, &self.origin()), is_said));
         if text.is_some() || calls.is_empty() && results.is_empty() {
             let from = word_of(&message.role);
             turn(from, text.as_deref().unwrap_or_default(), |it, text| match it {
@@ -156,7 +152,8 @@ impl Form for ShareGpt {
         if !calls.is_empty() {
             turn("function_call", &call_text(&calls), |it, _| it.as_tool_call().is_some());
         }
-        last.iter().for_each(|it| turn("observation", &text_of_result(it), is_said));
+        last.iter()
+            .for_each(|it| turn("observation", &text_of_result(it, &self.origin()), is_said));
         if is_other {
             let said = text_as_call();
             losses.warn("convert::text-as-call", None, said.message().into_owned());
@@ -200,7 +197,7 @@ fn texts_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
                 texts.push(it.text.as_str());
             }
             Part::ToolCall(_) => {}
-            Part::ToolResult(it) => note_result(at, it, losses),
+            Part::ToolResult(it) => note_result(at, it, &ShareGpt.origin(), losses),
             Part::Other(it) if it.format == Origin::Json => {
                 note_json(at, losses);
                 texts.push(it.value.text());

@@ -279,19 +279,23 @@ struct Group {
 /// How a list of messages is written.
 type Write<'w> = dyn Fn(&[Message]) -> Option<String> + 'w;
 
+/// How an edit of a list is carried over, as [`carried`] does it.
+type Carry = fn(&str, &str, &str, &[&str]) -> String;
+
 /// The list of records `list`, of which `view` was read, with the messages `now`. None where it is not known which
 /// record says what. Linear, but for new ids.
 pub(crate) fn spliced(
     list: &str,
     view: &View,
     now: &[Message],
-    write: &Write<'_>,
+    (write, carry): (&Write<'_>, Carry),
 ) -> Option<String> {
     let records: Vec<&str> = elements_of(list).collect();
     let groups = groups(view, records.len())?;
     let kept = kept(&view.messages, now);
     let names = names(&view.messages, now);
-    let mut new = Segments { list, records: &records, view, now, names, write, next_id: now.len() };
+    let next_id = now.len();
+    let mut new = Segments { list, records: &records, view, now, names, write, carry, next_id };
     let mut res: Vec<String> = Vec::with_capacity(records.len());
     let (mut pending, mut next) = (0..0, 0);
     for (at, group) in groups.iter().enumerate() {
@@ -387,6 +391,7 @@ struct Segments<'a> {
     now: &'a [Message],
     names: HashMap<String, String>,
     write: &'a Write<'a>,
+    carry: Carry,
     next_id: usize,
 }
 
@@ -404,7 +409,7 @@ impl Segments<'_> {
         let before = &self.view.messages[first.messages.start..last.messages.end];
         let before = (self.write)(&self.named(before))?;
         let source = self.records[first.records.start..last.records.end].join(",");
-        let made = carried(&format!("[{source}]"), &before, &after, &["msg-"]);
+        let made = (self.carry)(&format!("[{source}]"), &before, &after, &["msg-"]);
         Some(elements_of(&made).map(str::to_owned).collect())
     }
 

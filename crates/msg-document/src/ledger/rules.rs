@@ -119,7 +119,7 @@ fn is_of_application(name: &str) -> bool {
 
 /// Whether a string of this member holds an object.
 pub(super) fn holds_json(name: &str) -> bool {
-    matches!(name, "arguments" | "value" | "stringValue")
+    matches!(name, "arguments" | "input" | "value" | "stringValue")
 }
 
 /// Whether a member of a body holds what was said.
@@ -207,7 +207,8 @@ fn removes(it: &Diagnostic) -> bool {
 /// What this finding accounts for.
 pub(super) fn scope(it: &Diagnostic) -> Scope {
     let code = it.code.as_str();
-    if MOVES.contains(&code) || KEPT.contains(&code) {
+    let moves = MOVES.contains(&code) && !takes_away(it);
+    if moves || KEPT.contains(&code) {
         Scope::Nothing
     } else if matches!(code, "convert::lost-member" | "profile::empty-text" | ROLE_CHANGED)
         || !removes(it)
@@ -220,8 +221,13 @@ pub(super) fn scope(it: &Diagnostic) -> Scope {
 
 /// Whether a finding accounts for all of a message: it was left out, or an edit made something else of it.
 pub(super) fn is_of_all(it: &Diagnostic) -> bool {
+    it.code == "convert::lost-message" || takes_away(it)
+}
+
+/// Whether a mending takes a message or a part away.
+fn takes_away(it: &Diagnostic) -> bool {
     let is_gone = |fix: &str| GONE.iter().any(|it| fix.starts_with(it));
-    it.code == "convert::lost-message" || it.fix.as_deref().is_some_and(is_gone)
+    it.fix.as_deref().is_some_and(is_gone)
 }
 
 /// Whether a finding says that a message is left out.

@@ -77,7 +77,19 @@ fn read_into<'a>(
     cx: &mut Context<'a, '_>,
 ) -> Result<(), Error> {
     let follows_results = list.last().is_some_and(|it| it.role == Role::Tool);
-    let messages = read_mended(
+    for message in read_content(reader, cx, follows_results)? {
+        list.push(message);
+        cx.next_message();
+    }
+    Ok(())
+}
+
+fn read_content<'a>(
+    reader: &mut Reader<'a>,
+    cx: &mut Context<'a, '_>,
+    follows_results: bool,
+) -> Result<Vec<Message>, Error> {
+    read_mended(
         reader,
         cx,
         |source| CONTENT.mend("", source),
@@ -89,19 +101,13 @@ fn read_into<'a>(
         |it, source| {
             it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &GEMINI, source));
         },
-    )?;
-    for message in messages {
-        list.push(message);
-        cx.next_message();
-    }
-    Ok(())
+    )
 }
 
-/// Whether these messages are what is read of the source of a content.
-pub(crate) fn says(source: &str, messages: &[&Message]) -> bool {
-    let mut list = Vec::new();
-    let read = read_alone(source, |reader, cx| read_into(&mut list, reader, cx));
-    read.is_some() && list.iter().eq(messages.iter().copied())
+/// Whether these messages are what is read of the source of a content, which may follow results.
+pub(crate) fn says(source: &str, messages: &[&Message], follows_results: bool) -> bool {
+    let read = read_alone(source, |reader, cx| read_content(reader, cx, follows_results));
+    read.is_some_and(|it| it.iter().eq(messages.iter().copied()))
 }
 
 /// Reads a content whose place says who speaks: of a candidate, which is an assistant's whatever its role says, or

@@ -275,7 +275,8 @@ impl<'a> Writer<'a, '_> {
         let messages = if group.is_rest { &group.messages[1..] } else { &group.messages[..] };
         let Some((at, head)) = group.messages.first() else { return };
         let all = || group.messages.iter().map(|it| it.1).collect::<Vec<_>>();
-        if let Some(source) = self.whole(head, |source| says(source, &all())) {
+        let is_apart = self.objects.placement(head).has(Placement::APART);
+        if let Some(source) = self.whole(head, |source| says(source, &all(), is_apart)) {
             group.messages.iter().for_each(|it| self.note_calls(it.1));
             return out.extend_from_slice(source.as_bytes());
         }

@@ -134,12 +134,20 @@ fn json_as_text(dialect: Dialect, part: &mut Part) -> bool {
         }
         Part::ToolResult(it) if holds_json(dialect) && object_of(it).is_some() => false,
         Part::ToolResult(it) => {
-            let is_json = |it: &Part| matches!(it, Part::Other(it) if it.format == Origin::Json);
-            if !it.content.parts().iter().any(is_json) {
-                return false;
+            // What a tool gave is said, whatever it is.
+            let own = Origin::from(dialect.name());
+            let said = |it: &Part| match it {
+                Part::Other(it) if it.format == Origin::Json || it.format == own => {
+                    Some(Part::text(it.value.text()))
+                }
+                _ => None,
+            };
+            let has_json = it.content.parts().iter().any(|it| said(it).is_some());
+            if has_json {
+                let parts = it.content.parts_mut().iter_mut();
+                parts.for_each(|it| *it = said(it).unwrap_or_else(|| it.clone()));
             }
-            it.content.parts_mut().iter_mut().for_each(|it| _ = json_as_text(dialect, it));
-            true
+            has_json
         }
         _ => false,
     }

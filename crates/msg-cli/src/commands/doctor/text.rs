@@ -279,8 +279,12 @@ const VERBS: [(&str, &str); 14] = [
 fn past(fix: &str) -> String {
     let word =
         |it: &str| VERBS.iter().find(|verb| verb.0 == it).map_or(it, |verb| verb.1).to_owned();
-    let words: Vec<_> = fix.split(' ').map(word).collect();
-    words.join(" ")
+    let mut before = "and";
+    let words = fix.split(' ').map(|it| {
+        let is_verb = std::mem::replace(&mut before, it) == "and";
+        if is_verb { word(it) } else { it.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A line of the report: codes and places, and no word of the session.

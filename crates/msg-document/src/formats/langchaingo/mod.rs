@@ -14,12 +14,12 @@
 use std::collections::HashMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use msg_codec::codec::{Context, Losses};
+use msg_codec::codec::{Losses, Parts, Want, Wants};
 use msg_core::{
     Arguments, Audio, CallKind, File, Image, Message, Origin, Other, Part, RawJson, Reasoning,
     Report, Role, Text, ToolCall, ToolResult,
 };
-use msg_json::Writer;
+use msg_json::{Writer, to_text};
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
@@ -82,17 +82,57 @@ impl Form for Langchaingo {
         origin()
     }
 
-    fn read(
-        &self,
-        source: &RawJson,
-        _: &mut ShareGptTurns,
-        _: &mut Context<'_, '_>,
-    ) -> Result<Message, &'static str> {
+    fn wants(&self) -> &'static Wants {
+        &MESSAGE
+    }
+
+    fn read(&self, source: &RawJson, _: &mut ShareGptTurns) -> Result<Message, &'static str> {
         message(source)
     }
 
     fn write(&self, message: &Message, losses: &mut Losses<'_>, out: &mut Writer<'_>) {
         write::message(message, losses, out);
+    }
+}
+
+// What messages and parts want each of their members to be (MS-29).
+
+static MESSAGE: Wants = Wants::new(&[("text", Want::Text), ("parts", Want::Content(&PARTS))], &[]);
+
+static PARTS: Parts = Parts {
+    of: |source| Parts::by_type(source, part_wants),
+    text: |text| {
+        to_text(|it| {
+            it.object(|it| {
+                it.key("type").str("text");
+                it.key("text").str(text);
+            });
+        })
+    },
+    may_be_bare: false,
+    may_be_text: false,
+    may_be_null: true,
+    may_be_value: false,
+};
+
+/// What is wanted of a part of this type.
+fn part_wants(kind: &str) -> Option<&'static Wants> {
+    static TEXT: Wants = Wants::new(&[("text", Want::Text)], &[&["text"]]);
+    static CALL: Wants = Wants::new(&[("tool_call", Want::Object(&CALLED))], &[&["tool_call"]]);
+    static CALLED: Wants =
+        Wants::new(&[("id", Want::Text), ("function", Want::Object(&FUNCTION))], &[]);
+    static FUNCTION: Wants = Wants::new(&[("name", Want::Text), ("arguments", Want::Text)], &[]);
+    static RESPONSE: Wants =
+        Wants::new(&[("tool_response", Want::Object(&RESPONDED))], &[&["tool_response"]]);
+    static RESPONDED: Wants = Wants::new(
+        &[("tool_call_id", Want::Text), ("name", Want::Text), ("content", Want::Text)],
+        &[],
+    );
+    match kind {
+        "text" => Some(&TEXT),
+        "tool_call" => Some(&CALL),
+        "tool_response" => Some(&RESPONSE),
+        _ => None,
     }
 }
 

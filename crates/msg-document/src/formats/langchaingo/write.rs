@@ -169,14 +169,14 @@ impl Parts<'_, '_> {
     }
 
     fn result(&mut self, at: usize, result: &ToolResult, out: &mut Writer<'_>) {
-        note_result(at, result, self.losses);
+        note_result(at, result, &origin(), self.losses);
         out.object(|out| {
             out.key("type").str("tool_response");
             let kept = Nested::of(&result.extra, "tool_response");
             out.key("tool_response").object(|out| {
                 kept.own("tool_call_id", &result.call_id, out);
                 kept.own("name", result.name.as_deref().unwrap_or_default(), out);
-                out.key("content").str(&text_of_result(result));
+                out.key("content").str(&text_of_result(result, &origin()));
                 kept.rest(&["tool_call_id", "name"], out);
             });
             rest(&result.extra, &["type", "tool_response"], out);

@@ -100,12 +100,13 @@ fn part(value: Value<'_>) -> Part {
         return Part::ToolCall(ToolCall::new(id, name, arguments));
     }
     match said(&object, "data") {
-        Some(data) => {
+        // A picture of this framework has nothing but its data.
+        Some(data) if object.iter().count() == 1 => {
             let url = parts::data_url(Some("image/png"), &data);
             let media_type = Some("image/png".to_owned());
             Part::Image(Image { media_type, ..Image::from_url(url) })
         }
-        None => parts::other(value),
+        _ => parts::other(value),
     }
 }
 
