@@ -95,10 +95,50 @@ VALUES = {
     "data-url": lambda x, t, r: "data:image/png;base64," + base64.b64encode(t.encode()).decode(),
 }
 MOVES = ["reverse", "repeat", "copy-other", "rename", "delete", "insert", "insert", "duplicate", "duplicate-same", "shuffle", "lift",
-         "swap", "move", "mark"]
+         "swap", "move", "mark", "spelling", "other-name", "other-name", "graft", "graft"]
+
+# Names that one format or another gives to what it holds.
+NAMES = """annotations args arguments assistant audio body cache_control call_id caller citations completion content contents data details
+detail developer document error errors extra_content file file_data file_id fileData filename format function functionCall
+function_call functionResponse functions history id image image_url inlineData input input_audio instructions is_error json
+kind media_type message messages metadata mime_type mimeType model name output output_text outputs parameters partial payload parts
+phase prefix prompt reasoning reasoning_content reasoning_details reasoningContent redacted refusal response result results role
+server_label server_name signature source stop_reason status steps summary system system_instruction text thinking thought
+thoughtSignature thought_signature title tool tool_call_id tool_calls tool_name tool_result tool_use_id toolCallId toolName toolResult
+toolUse toolUseId tools type url usage user value weight""".split()
 
 
-def mutate(doc, rnd):
+def respelt(name):
+    """`call_id` for `callId`, and the other way."""
+    words = name.split("_")
+    camel = words[0] + "".join(it.capitalize() for it in words[1:])
+    return camel if camel != name else re.sub("[A-Z]", lambda it: "_" + it[0].lower(), name)
+
+
+def changed(x, tag):
+    """A value of the same shape that says something else."""
+    if isinstance(x, Obj):
+        return Obj([[it[0], changed(it[1], tag)] for it in x])
+    if isinstance(x, list):
+        return [changed(it, tag) for it in x]
+    return x + tag if isinstance(x, str) and not isinstance(x, Num) else x
+
+
+def graft(par, key, x, other, rnd):
+    """Puts a value of another document where one is that is like it, or beside it."""
+    acc = []
+    places(other, acc)
+    like = [it[2] for it in acc if type(it[2]) is type(x)]
+    if not like:
+        return
+    new = rnd.choice(like)
+    if isinstance(par, Obj) or rnd.random() < 0.3:
+        put(par, key, new)
+    else:
+        par.insert(key + rnd.randrange(2), new)
+
+
+def mutate(doc, rnd, others):
     v, names = load(doc), []
     for _ in range(rnd.choice([1, 1, 1, 2, 3])):
         acc = []
@@ -117,6 +157,8 @@ def mutate(doc, rnd):
             x.append(x[rnd.randrange(len(x))])
         elif op == "copy-other":
             put(par, key, rnd.choice(acc)[2])
+        elif op == "graft":
+            graft(par, key, x, load(rnd.choice(others)), rnd)
         elif op == "lift" and isinstance(x, list) and x:
             put(par, key, x[0][1] if isinstance(x, Obj) else x[0])
         elif op == "delete":
@@ -131,6 +173,11 @@ def mutate(doc, rnd):
                 par.insert(rnd.randrange(len(par) + 1), [name, new])
             elif op == "duplicate":
                 par.insert(rnd.randrange(len(par) + 1), [par[key][0], tag + " twice"])
+            elif op == "spelling":
+                par.insert(rnd.randrange(len(par) + 1), [respelt(par[key][0]), changed(x, tag)])
+            elif op == "other-name":
+                new = rnd.choice([tag, changed(x, tag), Obj([["type", "text"], ["text", tag]])])
+                par.insert(rnd.randrange(len(par) + 1), [rnd.choice(NAMES), new])
             elif op == "duplicate-same":
                 par.insert(rnd.randrange(len(par) + 1), list(par[key]))
             elif op == "swap":
@@ -778,9 +825,9 @@ class Law:
         self.done, self.targets, self.ops = collections.Counter(), collections.Counter(), collections.Counter()
         self.flags = []
 
-    def batch(self, of, seeds, count, kinds):
+    def batch(self, of, seeds, others, count, kinds):
         """so many damaged documents of a format, each given to each command in one of its variants"""
-        made = [mutate(self.rnd.choice(seeds), self.rnd) for _ in range(count)]
+        made = [mutate(self.rnd.choice(seeds), self.rnd, others) for _ in range(count)]
         docs = [it[0] for it in made]
         self.ops.update(op for it in made for op in it[1].split("+"))
         native, _ = self.program.lines(["convert", "--from", of, "--to", "native"], docs)
@@ -897,6 +944,10 @@ class Law:
             edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}, "cut": cut}]
         if key == "answered":
             found = found + lost(doc, answer, edits, rows, set(report.get("left_behind", [])))
+        # A command that keeps the format leaves nothing out that an edit of it does not name.
+        if command[0] != "convert":
+            left_out = [it for it in edits if it["code"].startswith("convert::lost")]
+            found = found + [(it["code"], it["message"]) for it in left_out]
         if found:
             self.done[of, kind, "unreported"] += 1
             self.flags.append((of, " ".join(command), op, found, doc, answer, report))
@@ -1046,9 +1097,10 @@ def main():
     captures = [at + "/" + name for it in args.data or () for at, _, names in os.walk(it) for name in names if name.endswith(".sse")]
     for path in sorted(captures):
         law.stream(path)
+    others = [doc for docs in pool.values() for doc in docs]
     for at in range(0, 0 if args.data else args.runs, BATCH):
         for of in formats:
-            law.batch(of, pool[of], min(BATCH, args.runs - at), kinds)
+            law.batch(of, pool[of], others, min(BATCH, args.runs - at), kinds)
         law.progress(min(at + BATCH, args.runs), "documents a format", args.out)
     if args.data:
         formats = sorted({key[0] for key in law.done})
