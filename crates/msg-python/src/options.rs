@@ -248,10 +248,11 @@ fn said(refusal: &Refusal) -> String {
 pub(crate) fn in_python(text: &str) -> String {
     let text = text.replace("`msg convert --help`", "`msg.formats()`");
     let text = text.replace(", as `jq -s .` does", "");
+    let text = text.split("; `-` reads a pipe").next().unwrap_or_default();
     // Commands that are functions.
     let text = ["check", "tools", "stream"]
         .iter()
-        .fold(text, |text, it| text.replace(&format!("`msg {it}`"), &format!("`msg.{it}`")));
+        .fold(text.to_owned(), |text, it| text.replace(&format!("`msg {it}`"), &format!("`msg.{it}`")));
     let mut pieces = text.split("--");
     let mut res = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

@@ -1,4 +1,5 @@
 import { OptionError, repair } from './index.js';
+import { kindOf } from './lib/input.js';
 
 // `ModelMessage[]` is mended on a skeleton in the form of Chat Completions: who speaks, calls, results, and for each text a
 // mark that says whose it is.
@@ -16,6 +17,7 @@ const isResult = (part) => part?.type === 'tool-result';
 /** A list of ModelMessages that every provider takes: the list itself where nothing changed, and its own objects. */
 export function repairMessages(messages, { log = warn, ...options } = {}) {
   try {
+    if (!Array.isArray(messages)) throw new TypeError(`expected a list of messages, found ${kindOf(messages)}`);
     const it = repair(skeleton(messages), { from: 'openai', ...options });
     return it.changed ? restored(it.document, messages) : messages;
   } catch (error) {

@@ -233,3 +233,28 @@ test('the lists of frameworks are read without the logs', () => {
   assert.equal(msg.check([{ type: 'human', content: 'hi' }]).format, 'langchain');
   for (const to of ['langchain', 'vercel-ui', 'ai-sdk', 'sharegpt']) assert.ok(msg.convert([USER], to).document);
 });
+
+test('errors say what to do, in the words of this package', () => {
+  const cases = [
+    [() => msg.check('logs/chat.json'), /the name of a file.*; pass what is in the file$/],
+    [() => msg.convert({ model: 'm', messages: [USER] }, 'anthropic', { request: true }), /; set the option `maxTokens`/],
+    [() => msg.fit([USER, ORPHAN], { budget: 1000 }), /; `repair: true` mends the chain first; `check` lists what is wrong with it$/],
+    [() => msg.check([USER], { maxBytes: 3 }), /; a larger maxBytes raises the limit$/],
+    [() => msg.check(USER), /; put the messages of a conversation into one list$/],
+    [() => msg.check([USER], { profile: 'opnai' }), /; did you mean "openai"\?$/],
+    [() => msg.convert([USER], 'antropic'), /; did you mean "anthropic"\?$/],
+    [() => msg.repair([USER], { orphans: 'fabricat' }), /; did you mean "fabricate"\?$/],
+    [() => msg.stream([{ choices: [] }]), /: `new StreamAssembler\(\)` takes events$/],
+  ];
+  for (const [act, expected] of cases) {
+    assert.throws(act, (error) => expected.test(error.message) && !/--|`msg |jq /.test(error.message) ? true : assert.fail(error.message));
+  }
+});
+
+test('a buffer is answered with a buffer', () => {
+  const json = JSON.stringify([USER, ORPHAN]);
+  const { document } = msg.repair(Buffer.from(json));
+  assert.ok(Buffer.isBuffer(document));
+  assert.deepEqual(JSON.parse(document.toString()), [USER]);
+  assert.equal(Buffer.isBuffer(msg.repair(new TextEncoder().encode(json)).document), false);
+});

@@ -18,7 +18,10 @@ export function called(engine, act, options, input, kept) {
 /** What the engine made of a document, in the kind of the caller's. */
 function like(document, kind, answer) {
   if (answer.same || answer.document === undefined) return document;
-  if (kind === 'bytes') return answer.document.slice();
+  if (kind === 'bytes') {
+    const bytes = answer.document.slice();
+    return globalThis.Buffer?.isBuffer(document) ? Buffer.from(bytes.buffer) : bytes;
+  }
   const text = Engine.text(answer.document);
   return kind === 'text' ? text : objects(text);
 }

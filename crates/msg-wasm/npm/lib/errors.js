@@ -1,7 +1,18 @@
+import { OPTIONS } from './options.js';
+
+const camel = (name) => name.replace(/[-_]([a-z])/g, (_, it) => it.toUpperCase());
+const KNOWN = new Set(Object.values(OPTIONS).flat());
+
 /** The sentences of the engine that name what only the program has, in the words of this package. */
 function inOurWords(message) {
   return message
     .replace('`msg convert --help`', '`FORMATS`')
+    .replace(/`msg (check|tools|stream)`/g, '`$1`')
+    .replace(/, as `jq -s \.` does|; `-` reads a pipe, as in .*$/g, '')
+    .replace(/ \(--([a-z-]+) N\)/g, '')
+    .replace(/--repair\b/g, '`repair: true`')
+    .replace(/--([a-z-]+)(?: [A-Z]+)?/g, (flag, name) => (KNOWN.has(camel(name)) ? `\`${camel(name)}\`` : flag))
+    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (KNOWN.has(camel(it)) ? camel(it) : it))
     .replace('this build reads and writes no logs of agents', 'this module has no logs of agents: `msg-conversations/sessions` has');
 }
 
@@ -17,8 +28,9 @@ export class MsgError extends Error {
 export class ParseError extends MsgError {
   constructor(diagnostic) {
     const message = inOurWords(diagnostic.message);
-    super(message);
-    this.diagnostic = { ...diagnostic, message };
+    const fix = diagnostic.fix && inOurWords(diagnostic.fix);
+    super(fix ? `${message}; ${fix}` : message);
+    this.diagnostic = { ...diagnostic, message, ...(fix && { fix }) };
   }
 }
 

@@ -83,9 +83,17 @@ function named(sentence, options) {
   return `${prefix}expected ${type}, found ${{ sequence: 'a list', map: 'an object' }[value] ?? value}`;
 }
 
+/** A refused value with the one that was meant, where that is near: `no profile is called "opnai", …`. */
+function withGuess(sentence) {
+  const [, , given, known] = /(["`])(.+?)\1.*?[,:] expected (?:one of )?(.*)$/.exec(sentence) ?? [];
+  if (given === undefined) return sentence;
+  const meant = nearest(given, known.split(/, | or /).map((it) => it.replace(/[`"]/g, '')));
+  return meant ? `${sentence}; did you mean ${JSON.stringify(meant)}?` : sentence;
+}
+
 /** The engine's sentence about the JSON text of options, with the names of this package. */
 export function spelled(message, options) {
   const names = new Set(Object.values(OPTIONS).flat().map(snake));
   const own = message.replace(/^options are not understood: /, '').replace(/ at line 1 column \d+$/, '').replace(/ \(--(\w+) N\)/, ' (`$1`)');
-  return named(own, options).replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it));
+  return withGuess(named(own, options).replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it)));
 }

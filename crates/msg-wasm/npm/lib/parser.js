@@ -86,7 +86,10 @@ export class Parser {
 /** A function over a whole text, which answers with a report. */
 export const whole = (engine, act) => (text, options) => {
   const input = typeof text === 'string' ? text : bytesOf(text);
-  if (input === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(text)}`);
+  if (input === undefined) {
+    const isEvents = act === 'stream' && typeof text === 'object' && text !== null;
+    throw new TypeError(`expected a string or bytes, found ${kindOf(text)}${isEvents ? ': `new StreamAssembler()` takes events' : ''}`);
+  }
   const given = optionsOf(act, options);
   try {
     return JSON.parse(engine.call(ACTS[act], given, input).report);
