@@ -327,7 +327,14 @@ fn mixed(outline: &Outline<'_>) -> Option<Refusal> {
         other.at,
         names.join(", ")
     );
-    Some(looks_foreign(text).into())
+    let is_answer = other.is_list("choices") || other.is_list("candidates");
+    let found = looks_foreign(text);
+    Some(match is_answer {
+        true => found
+            .with_fix("put the message of the answer into the list, as `choices[0].message`")
+            .into(),
+        false => found.into(),
+    })
 }
 
 fn is_of_gemini(record: &Record<'_>) -> bool {

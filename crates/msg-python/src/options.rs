@@ -250,9 +250,9 @@ pub(crate) fn in_python(text: &str) -> String {
     let text = text.replace(", as `jq -s .` does", "");
     let text = text.split("; `-` reads a pipe").next().unwrap_or_default();
     // Commands that are functions.
-    let text = ["check", "tools", "stream"]
-        .iter()
-        .fold(text.to_owned(), |text, it| text.replace(&format!("`msg {it}`"), &format!("`msg.{it}`")));
+    let text = ["check", "tools", "stream"].iter().fold(text.to_owned(), |text, it| {
+        text.replace(&format!("`msg {it}`"), &format!("`msg.{it}`"))
+    });
     let mut pieces = text.split("--");
     let mut res = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

@@ -50,8 +50,10 @@ fn stream<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = options::of::<CaptureOptions>(STREAM, options, py)?;
-    let is_list = body.is_instance_of::<PyList>() || body.is_instance_of::<PyDict>();
-    if is_list || body.hasattr(intern!(py, "model_dump"))? {
+    // An iterator of an SDK, a list of its events, or one of them.
+    let is_events =
+        ["model_dump", "__iter__", "__aiter__"].iter().any(|it| body.hasattr(*it).unwrap_or(false));
+    if is_events && Input::of_text(body)?.is_none() {
         let text = "expected str or bytes of a whole stream; StreamAssembler().feed(event) takes its events";
         return Err(PyTypeError::new_err(text));
     }

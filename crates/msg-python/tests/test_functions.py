@@ -326,7 +326,11 @@ def test_what_holds_a_document_is_told_how_to_get_it() -> None:
     with pytest.raises(msg.ParseError, match="the name of a file.*; pass what is in the file"):
         msg.check("chat.json")
     with pytest.raises(TypeError, match=r"StreamAssembler\(\).feed\(event\)"):
-        msg.stream([{"choices": []}])  # type: ignore[arg-type]
+        msg.stream(iter([{"choices": []}]))  # type: ignore[arg-type]
+    with pytest.raises(msg.ParseError, match="the name of a file"):
+        msg.doctor("projects/a.jsonl")
+    with pytest.raises(msg.ParseError, match=r"; put the message of the answer into the list, as `choices\[0\].message`"):
+        msg.check([{"role": "user", "content": "hi"}, {"id": "a", "choices": [{"message": {"role": "assistant", "content": "x"}}]}])
 
 
 def test_errors_speak_of_arguments() -> None:
@@ -504,6 +508,7 @@ def test_a_log_is_compared_request_by_request() -> None:
     assert answer["rows"][2]["changes"][0]["code"] == "cache::model-changed"
     assert answer["rows"][3]["error"]["code"] == "cache::bad-line"
     assert answer["totals"]["requests"] == 3 and answer["totals"]["input"] == 9
+    assert answer == msg.cache(log, from_="openai") == msg.cache(iter(log), from_="openai") and msg.cache([])["rows"] == []
     ledger = msg.CacheLedger(from_="openai")
     assert [ledger.push(it) for it in log] == answer["rows"] and ledger.totals() == answer["totals"]
     with pytest.raises(TypeError, match="did you mean 'provider'"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _msg
 from ._msg import Diagnostic
+from .errors import ParseError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -57,4 +58,6 @@ def doctor(session: D, /, *, agent: Agent | None = None, **options: Unpack[Docto
     ('claude-code', False, True)
     """
     document: Any = session
+    if isinstance(document, str) and "\n" not in document and document.endswith((".jsonl", ".json", ".md")):
+        raise ParseError("this looks like the name of a file; pass what is in the file")
     return SessionReport(*_msg.doctor(document, agent, options))

@@ -12,6 +12,7 @@ from . import _msg
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from typing_extensions import Unpack
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["CacheLedger", "cache"]
 
 
-def cache(*requests: Document, **options: Unpack[CacheOptions]) -> dict[str, Any]:
+def cache(*requests: Document | Iterable[Document], **options: Unpack[CacheOptions]) -> dict[str, Any]:
     """What a prompt cache still reads of each request, as ``{"rows": [...], "totals": {...}}``: what ``msg cache --json`` prints.
 
-    A request is a body, or an entry of a log: ``{"request": ..., "response": ..., "time": ..., "run": ...}``. A request that
+    Takes requests, or one list or other iterable of them. A request is a body, or an entry of a log: ``{"request": ..., "response": ..., "time": ..., "run": ...}``. A request that
     cannot be read has a row with an ``error``.
 
     Options:
@@ -41,8 +42,14 @@ def cache(*requests: Document, **options: Unpack[CacheOptions]) -> dict[str, Any
     ('cache::model-changed', 2)
     """
     ledger = CacheLedger(**options)
-    rows = [ledger.push(it) for it in requests]
+    given: Any = requests[0] if len(requests) == 1 and _is_several(requests[0]) else requests
+    rows = [ledger.push(it) for it in given]
     return {"rows": rows, "totals": ledger.totals()}
+
+
+def _is_several(value: Any) -> bool:
+    """Whether a value is requests, and not one: no request is a list."""
+    return hasattr(value, "__iter__") and not (isinstance(value, str | bytes | bytearray | memoryview) or hasattr(value, "keys") or hasattr(value, "model_dump"))
 
 
 class CacheLedger:
