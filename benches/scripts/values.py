@@ -944,10 +944,8 @@ class Law:
             edits = edits + [{"code": "filter", "message": "", "at": {"message": 0}, "cut": cut}]
         if key == "answered":
             found = found + lost(doc, answer, edits, rows, set(report.get("left_behind", [])))
-        # A command that keeps the format leaves nothing out that an edit of it does not name.
-        if command[0] != "convert":
-            left_out = [it for it in edits if it["code"].startswith("convert::lost")]
-            found = found + [(it["code"], it["message"]) for it in left_out]
+        if command[0] != "convert" and "duplicate" not in op:
+            found = found + untouched(edits)
         if found:
             self.done[of, kind, "unreported"] += 1
             self.flags.append((of, " ".join(command), op, found, doc, answer, report))
@@ -965,6 +963,13 @@ class Law:
             print("%-16s" % of + "".join("%18s" % (it + (" !%d" % b if b else "")) for it, b in zip(cells, bad)))
         print("convert to:", ", ".join("%s %d" % (to, self.targets[to, "answered"]) for to in FORMATS))
         print("damage:", ", ".join("%s %d" % it for it in sorted(self.ops.items())))
+
+
+def untouched(edits):
+    """what is left out of messages of which no edit says anything: a command that keeps the format has no reason for it"""
+    edited = {it.get("at", {}).get("message") for it in edits if it.get("fix")}
+    lost = [it for it in edits if it["code"].startswith("convert::lost")]
+    return [(it["code"], it["message"]) for it in lost if it.get("at", {}).get("message") not in edited]
 
 
 # The members of events that are said: what else they have is about the run, or said again by a later event.

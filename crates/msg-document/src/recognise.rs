@@ -154,7 +154,9 @@ fn one(
         return Ok(format);
     }
     if matches!(outline, Outline::Json(_)) && is_json(bytes) {
-        return Err(mixed(outline).unwrap_or_else(|| foreign::nothing_known(outline)));
+        return Err(
+            mixed(outline).unwrap_or_else(|| foreign::nothing_known_of_json(outline, bytes))
+        );
     }
     let is_text = !may_begin_json(bytes);
     match damaged_session(bytes, name) {

@@ -192,7 +192,10 @@ const NOT_UNDERSTOOD: &str = "message::not-understood";
 fn not_understood(message: &Message) -> Option<Diagnostic> {
     let what = match message.parts.as_slice() {
         [] => return unread_member(&message.extra, "message"),
-        [Part::Text(only)] if only.text.is_empty() => return unread_member(&only.extra, "message"),
+        [Part::Text(only)] if only.text.is_empty() => {
+            let mut extras = [&only.extra, &message.extra].into_iter();
+            return extras.find_map(|it| unread_member(it, "message"));
+        }
         parts if parts.iter().any(is_message) => {
             return parts.iter().filter(|it| is_message(it)).find_map(unread_in_message);
         }
@@ -306,9 +309,20 @@ pub(crate) fn is_saying(name: &str) -> bool {
     SAYING.contains(&name)
 }
 
-const SAYING: [&str; 12] = [
-    "parts", "blocks", "items", "contents", "content", "message", "data", "payload", "text",
-    "value", "body", "output",
+const SAYING: [&str; 13] = [
+    "parts",
+    "blocks",
+    "items",
+    "contents",
+    "content",
+    "content_list",
+    "message",
+    "data",
+    "payload",
+    "text",
+    "value",
+    "body",
+    "output",
 ];
 
 /// Whether a part that was not read is of a kind that its API, or another that takes such messages, is known to have.

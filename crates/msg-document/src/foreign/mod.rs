@@ -10,6 +10,7 @@
 //! ```
 
 mod apis;
+mod inside;
 mod marks;
 mod rows;
 
@@ -88,6 +89,18 @@ impl Found {
 /// A refusal of a document that is called so.
 fn looks_like(what: &str) -> Diagnostic {
     foreign(format!("this looks like {what}; msg reads {}", known()))
+}
+
+/// As [`nothing_known`], of JSON: where a conversation is in it, it says how that is read.
+pub(crate) fn nothing_known_of_json(outline: &Outline<'_>, json: &[u8]) -> Refusal {
+    match inside::conversation_in(json) {
+        Some(path) => {
+            let what = described(outline);
+            let text = format!("not a format that msg reads: {what}; msg reads {}", known());
+            foreign(text).with_fix(format!("`--field {path}` reads its conversation")).into()
+        }
+        None => nothing_known(outline),
+    }
 }
 
 /// A refusal of a document that nothing is known of, with what it has.

@@ -36,12 +36,25 @@ fn read(records: &Records<'_>) -> View {
     instructions(&mut view, &objects);
     for (at, message) in objects.iter().enumerate() {
         let Some(message) = message else { continue };
-        match message.text("kind").as_deref() {
-            Some("response") => response(&mut view, at, message),
-            _ => request(&mut view, at, message),
+        match is_response(message) {
+            true => response(&mut view, at, message),
+            false => request(&mut view, at, message),
         }
     }
     view
+}
+
+/// Whether a model said this: its parts tell where its kind does not.
+fn is_response(message: &Object<'_>) -> bool {
+    const SAID: [&str; 4] = ["text", "thinking", "tool-call", "builtin-tool-call"];
+    match message.text("kind").as_deref() {
+        Some("response") => true,
+        Some("request") => false,
+        _ => message.blocks("parts").iter().any(|(_, it)| {
+            let kind = it.object().and_then(|it| it.text("part_kind"));
+            kind.is_some_and(|it| SAID.contains(&&*it))
+        }),
+    }
 }
 
 /// The instructions of the last request are the system text.
@@ -65,7 +78,7 @@ fn request(view: &mut View, at: usize, message: &Object<'_>) {
     let mut draft = Draft::new(Role::Tool);
     for (n, value) in message.blocks("parts") {
         let (role, said) = match value.object() {
-            Some(part) => request_part(&part),
+            Some(part) => request_part(&part, value),
             None => (Role::User, vec![parts::other(value)]),
         };
         if role != draft.message.role {
@@ -78,12 +91,13 @@ fn request(view: &mut View, at: usize, message: &Object<'_>) {
 }
 
 /// Who says a part of a request, and what.
-fn request_part(part: &Object<'_>) -> (Role, Vec<Part>) {
+fn request_part(part: &Object<'_>, value: Value<'_>) -> (Role, Vec<Part>) {
     match result(part) {
         Some(result) => (Role::Tool, vec![Part::ToolResult(result)]),
         None if part.text("part_kind").is_some_and(|it| it == "system-prompt") => {
             (Role::System, prompt(part))
         }
+        None if !part.has("content") => (Role::User, vec![parts::own(value, "pydantic-ai")]),
         None => (Role::User, prompt(part)),
     }
 }
@@ -109,7 +123,7 @@ fn prompt(part: &Object<'_>) -> Vec<Part> {
     let Some(content) = part.get("content") else { return Vec::new() };
     match content.array() {
         Some(list) if part.text("part_kind").is_some_and(|it| it == "user-prompt") => {
-            list.into_iter().filter_map(item).collect()
+            list.into_iter().map(|it| item(it).unwrap_or_else(|| parts::other(it))).collect()
         }
         _ => vec![Part::text(content.plain())],
     }
@@ -168,7 +182,7 @@ fn answer(part: &Object<'_>, value: Value<'_>, message: &Object<'_>) -> Option<P
     // The seal of a provider that is not known stays in the source: another one must not get it.
     let is_known = provider.is_none() || maker.is_some();
     let signature = signature.filter(|_| is_known);
-    Some(match &*part.text("part_kind")? {
+    Some(match &*part.text("part_kind").unwrap_or_default() {
         "text" => {
             let text = part.plain("content").filter(|it| !it.is_empty())?;
             Seal { maker, signature, ..Seal::default() }.text(text)

@@ -1,0 +1,86 @@
+//! Where a document of which nothing is known has a conversation, so that its refusal can say how that is read.
+//!
+//! ```json
+//! {"model":"qwen-max","input":{"messages":[{"role":"user","content":"Hi"}]}}
+//! ```
+//!
+//! has one in `input.messages`, which `--field` reads.
+
+use msg_core::Role;
+use msg_json::{JsonError, Kind, Reader};
+
+/// Deeper in a document nothing is looked for.
+const MAX_DEPTH: usize = 4;
+
+/// The path of the first list of messages in an object, as `--field` has it. Linear.
+pub(super) fn conversation_in(json: &[u8]) -> Option<String> {
+    let mut reader = Reader::new(json).ok()?;
+    let mut path = String::new();
+    (reader.peek().ok()? == Kind::Object && find(&mut reader, &mut path, 0).ok()?).then_some(path)
+}
+
+/// Looks for a list of messages in the value that the reader is at. Where there is one, `path` leads to it and the reader
+/// stays behind.
+fn find(reader: &mut Reader<'_>, path: &mut String, depth: usize) -> Result<bool, JsonError> {
+    let kind = reader.peek()?;
+    if depth > MAX_DEPTH || !matches!(kind, Kind::Object | Kind::Array) {
+        return reader.raw().map(|_| false);
+    }
+    let before = path.len();
+    if kind == Kind::Array {
+        reader.begin_array()?;
+        let mut is_first = true;
+        while reader.next_element()? {
+            if is_first && !path.is_empty() && is_message(reader.clone()).unwrap_or(false) {
+                return Ok(true);
+            }
+            path.push_str("[0]");
+            if is_first && find(reader, path, depth + 1)? {
+                return Ok(true);
+            }
+            path.truncate(before);
+            if !is_first {
+                reader.raw()?;
+            }
+            is_first = false;
+        }
+        return Ok(false);
+    }
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        // A name that a path cannot have is not looked into.
+        if key.text.is_empty() || key.text.contains(['.', '[', ']', ',', '"']) {
+            reader.raw()?;
+            continue;
+        }
+        if depth > 0 {
+            path.push('.');
+        }
+        path.push_str(&key.text);
+        if find(reader, path, depth + 1)? {
+            return Ok(true);
+        }
+        path.truncate(before);
+    }
+    Ok(false)
+}
+
+/// Whether a value says who speaks, and what.
+fn is_message(mut reader: Reader<'_>) -> Result<bool, JsonError> {
+    let (mut has_role, mut has_content) = (false, false);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let is_text = reader.peek()? == Kind::String;
+        match &*key.text {
+            "role" if is_text => {
+                let word = reader.string()?.text;
+                has_role = Role::known(&word).or_else(|| Role::spelling(&word)).is_some();
+                continue;
+            }
+            "content" | "parts" => has_content = true,
+            _ => {}
+        }
+        reader.raw()?;
+    }
+    Ok(has_role && has_content)
+}
