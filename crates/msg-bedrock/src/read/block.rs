@@ -140,7 +140,7 @@ fn note_texts(at: usize, name: &str, source: &str, cx: &mut Context<'_, '_>) {
         match (&*it.name, is_text) {
             ("input", true) => cx.shape(format!("{place} is a text in the place of an object")),
             ("content", true) => {
-                cx.shape(format!("{place} is a text in the place of a list of blocks"))
+                cx.shape(format!("{place} is a text in the place of a list of blocks"));
             }
             ("content", false) if elements(it.value).iter().any(|it| it.starts_with('"')) => {
                 cx.shape(format!("{place} has a text in the place of a block"));

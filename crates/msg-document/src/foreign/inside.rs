@@ -19,8 +19,8 @@ pub(super) fn conversation_in(json: &[u8]) -> Option<String> {
     (reader.peek().ok()? == Kind::Object && find(&mut reader, &mut path, 0).ok()?).then_some(path)
 }
 
-/// Looks for a list of messages in the value that the reader is at. Where there is one, `path` leads to it and the reader
-/// stays behind.
+/// Looks for a list of messages in the value that the reader is at. Where there is one, `path` leads to it, and the
+/// reader is left there.
 fn find(reader: &mut Reader<'_>, path: &mut String, depth: usize) -> Result<bool, JsonError> {
     let kind = reader.peek()?;
     if depth > MAX_DEPTH || !matches!(kind, Kind::Object | Kind::Array) {
