@@ -97,7 +97,22 @@ fn wheel(it: &Build<'_>) -> Res {
     let maturin = it.target.join("python/bin/maturin").display().to_string();
     let out = it.to.display().to_string();
     let root = it.workspace.root.join("crates/msg-python");
-    sh::run(&root, &maturin, &["sdist", "--out", &out], &[])
+    sh::run(&root, &maturin, &["sdist", "--out", &out], &[])?;
+    try_source(it, &root)
+}
+
+/// Builds and installs the source distribution as pip does where there is no wheel; that it is built needs not be fast.
+fn try_source(it: &Build<'_>, root: &Path) -> Res {
+    let ending = format!("msg_conversations-{}.tar.gz", it.version);
+    let source = with_ending(&it.to, &ending)?.pop().ok_or("maturin wrote no source")?;
+    let bare = it.bare("sdist")?;
+    let python = python::environment(root, &bare)?;
+    let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-cache-dir"];
+    let source = source.display().to_string();
+    let env = [("MATURIN_PEP517_ARGS", "--profile dev")];
+    sh::run(&bare, &python, &[&install[..], &[&source]].concat(), &env)?;
+    let works = "import msg; assert not msg.check([{'role': 'assistant', 'content': 'hi'}])";
+    sh::run(&bare, &python, &["-c", works], &[])
 }
 
 /// The program with its man pages, its completions and the licences, for the machine that builds it.

@@ -45,9 +45,17 @@ fn clean_tree(workspace: &Workspace) -> Res {
 }
 
 fn changelog(workspace: &Workspace) -> Res {
-    let text = workspace.read("CHANGELOG.md")?;
+    let version = super::show(super::current(&workspace.read("Cargo.toml")?)?);
+    expect_changes(&workspace.read("CHANGELOG.md")?, &version)
+}
+
+/// Fails where users are told nothing of this version: neither under "Unreleased" nor, once that is dated, under its number.
+fn expect_changes(text: &str, version: &str) -> Res {
     let (_, after) = text.split_once("## Unreleased\n").ok_or("CHANGELOG.md has no Unreleased")?;
-    if after.split("\n## ").next().unwrap_or_default().trim().is_empty() {
+    let mut heads = after.split("\n## ");
+    let is_empty = heads.next().unwrap_or_default().trim().is_empty();
+    let is_dated = |it: &str| it.strip_prefix(version).is_some_and(|it| it.starts_with(" ("));
+    if is_empty && !heads.next().is_some_and(is_dated) {
         return Err("there is nothing under \"Unreleased\" in CHANGELOG.md".into());
     }
     Ok(())
@@ -292,8 +300,21 @@ pub(super) fn check_versions(workspace: &Workspace) -> Res {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, PLACES, REGISTRIES, check_versions, stated, with_version};
+    use super::{Answer, PLACES, REGISTRIES, check_versions, expect_changes, stated, with_version};
     use crate::workspace::Workspace;
+
+    #[test]
+    fn a_version_has_changes_before_and_after_it_is_dated() {
+        let rows = [
+            ("## Unreleased\n\n- new\n\n## 0.1.0 (2026-01-01)\n\n- old\n", "0.1.0", true),
+            ("## Unreleased\n\n## 0.2.0 (2026-01-02)\n\n- new\n", "0.2.0", true),
+            ("## Unreleased\n\n## 0.1.0 (2026-01-01)\n\n- old\n", "0.2.0", false),
+            ("## Unreleased\n\n", "0.1.0", false),
+        ];
+        for (text, version, expected) in rows {
+            assert_eq!(expect_changes(text, version).is_ok(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_network_that_is_not_there_is_not_a_free_name() {
