@@ -101,7 +101,7 @@ fn wheel(it: &Build<'_>) -> Res {
     try_source(it, &root)
 }
 
-/// Builds and installs the source distribution as pip does where there is no wheel; that it is built needs not be fast.
+/// Builds and installs the source distribution as pip does without a wheel; the build is quick, not what it builds.
 fn try_source(it: &Build<'_>, root: &Path) -> Res {
     let ending = format!("msg_conversations-{}.tar.gz", it.version);
     let source = with_ending(&it.to, &ending)?.pop().ok_or("maturin wrote no source")?;
