@@ -105,6 +105,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "profile::foreign-reasoning" "PM-16" "reasoning signed by another model or account";
     error "profile::item-id" "PM-95" "an item id that the provider does not accept";
     error "profile::lone-reasoning" "PM-87" "a reasoning item without the item that must follow it";
+    error "profile::reasoning-last" "PM-208" "an answer ends with reasoning";
     warning "profile::reasoning-missing" "CA-72" "reasoning is required";
     error "profile::thought-signature-missing" "CA-72" "a signature is required";
     error "profile::consecutive-assistant" "CA-72" "two assistant messages in a row";

@@ -80,6 +80,30 @@ impl Conform<'_, '_> {
         }
     }
 
+    /// Adds a text to an answer that ends with reasoning (PM-208). Answers in a row are one.
+    pub(super) fn last_reasoning(&mut self) {
+        let n_items =
+            if self.profile.reasoning_last == Acceptance::Reject { self.items.len() } else { 0 };
+        for at in 0..n_items {
+            let message = &self.items[at].message;
+            let next = self.items.get(at + 1).map(|it| &it.message.role);
+            let is_last = |it: &&Part| it.as_reasoning().is_some();
+            if message.role != Role::Assistant
+                || next == Some(&Role::Assistant)
+                || message.parts.last().filter(is_last).is_none()
+            {
+                continue;
+            }
+            let part = message.parts.len() - 1;
+            let sentence = "an answer that ends with reasoning";
+            let it =
+                error("profile::reasoning-last", sentence, "inserted a placeholder text after it");
+            self.at_part(at, part, it);
+            let origin = self.items[at].origin.message;
+            self.items[at].push_part(Part::text(EMPTY_CONTENT), (origin, 0));
+        }
+    }
+
     /// Takes system messages away that are refused as empty. It comes before all that asks who follows whom.
     pub(super) fn empty_systems(&mut self) {
         let goes = |it: &Item<'_>| it.message.role.is_system() && self.is_filled(&it.message);

@@ -97,6 +97,7 @@ pub(crate) fn conform<'m>(
     it.consecutive_assistants();
     it.null_contents();
     it.empty_messages();
+    it.last_reasoning();
     it.empty_texts();
     it.cache_markers();
     it.user_after_tool();

@@ -210,6 +210,8 @@ profile! {
     /// Whether the answer with calls that a request goes on from has to begin with reasoning, where the request
     /// turns thinking on.
     reasoning_first: bool,
+    /// Whether an answer may end with reasoning.
+    reasoning_last: Acceptance,
     /// Whether the signature of a call is refused.
     drops_call_signatures: bool = "call_signature" ["keep", "drop"],
     /// Where media are accepted: roles, or `role:kind` with `image`, `audio`, `file` or `video`; or `any`.

@@ -197,7 +197,7 @@ fn without<'n>(name: &'n str, form: &str) -> Option<&'n str> {
     (!name.is_empty() && end.bytes().zip(form.bytes()).all(fits)).then_some(name)
 }
 
-/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-207).
+/// A rule of a provider, in the words in which the provider refuses what breaks it (PM-1 to PM-208).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

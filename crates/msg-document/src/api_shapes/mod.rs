@@ -25,7 +25,7 @@ use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
-const SAME_ERRORS: [&str; 17] = [
+const SAME_ERRORS: [&str; 18] = [
     "chain::duplicate-call-id",
     "chain::empty-call-id",
     "chain::empty-result-id",
@@ -40,6 +40,7 @@ const SAME_ERRORS: [&str; 17] = [
     "profile::image-type",
     "profile::media-place",
     "profile::part-without-type",
+    "profile::reasoning-last",
     "profile::server-tool",
     "profile::shape",
     "profile::unknown-member",
