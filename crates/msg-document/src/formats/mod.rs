@@ -35,6 +35,7 @@ mod openai;
 mod otel;
 mod session;
 mod sharegpt;
+mod store;
 
 /// All formats. Where two are equally likely the first is taken.
 pub(crate) static FORMATS: &[&dyn Codec] = &[

@@ -3,19 +3,19 @@
 //!
 //! An unedited session goes back as the bytes that it was.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::borrow::Cow;
 
 use msg_compact::Plan;
-use msg_core::{Arguments, Code, Diagnostic, Message, Part, Report};
+use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
 use crate::formats;
 use crate::formats::otel::Otel;
 use crate::formats::sharegpt::ShareGpt;
+use crate::formats::store::Store;
 use crate::json::doubles;
-use crate::layout::spliced;
-use crate::layout::{MessageList, Steps, carried, elements, joined_steps};
+use crate::layout::MessageList;
 use crate::outline::Outline;
 use crate::refusal::{Refusal, foreign};
 
@@ -109,7 +109,7 @@ impl Codec for SessionFormat {
     }
 }
 
-fn write(
+pub(super) fn write(
     dialect: Dialect,
     messages: &[Message],
     options: &msg_session::WriteOptions,
@@ -180,101 +180,6 @@ impl Stored {
         let is = session.read(&self.options).ok()?.messages;
         (is == kept).then(|| session.into_blobs().pop()).flatten().map(|it| it.bytes)
     }
-
-    /// The file with what an edit changed in it, if it then says what the messages say.
-    fn edited(&self, messages: &[Message]) -> Option<Vec<u8>> {
-        let dialect = self.session.dialect();
-        let [blob] = self.session.blobs() else { return None };
-        let source = std::str::from_utf8(&blob.bytes).ok()?;
-        let lines = self.lines(source);
-        let list = match &lines {
-            Some(list) => list.as_str(),
-            None => &source[self.session.list_of_messages()?],
-        };
-        let steps = Steps::of(list);
-        let read = |json: &[u8]| {
-            let session = Session::new(dialect, vec![Blob::new(blob.name.clone(), json)]);
-            session.read(&self.options).ok().map(|it| it.messages)
-        };
-        let options = self.written_anew(&Default::default()).in_style_of(&self.session);
-        let written = |messages: &[Message]| {
-            let mut json = Vec::new();
-            write(dialect, messages, &options, &mut json);
-            // Some stores are written as an object around the list.
-            let session = Session::new(dialect, vec![Blob::new(blob.name.clone(), json.clone())]);
-            let json = match session.list_of_messages() {
-                Some(list) => String::from_utf8(json.get(list)?.to_vec()).ok()?,
-                None => String::from_utf8(json).ok()?,
-            };
-            Some(match (dialect, steps) {
-                (Dialect::VercelUi, Some(steps)) => joined_steps(&json, steps),
-                _ => json,
-            })
-        };
-        let mut view = self.session.read(&self.options).ok()?;
-        tell_given_arguments(&mut view.messages, messages);
-        let around = |list: String| -> Option<String> {
-            Some(match lines {
-                Some(_) => elements(&list).map(|it| format!("{it}\n")).collect(),
-                None => {
-                    let at = self.session.list_of_messages()?;
-                    format!("{}{list}{}", &source[..at.start], &source[at.end..])
-                }
-            })
-        };
-        let (before, after) = (written(&view.messages)?, written(messages)?);
-        let edited = around(carried(list, &before, &after, &["msg-"]))?;
-        let is = read(edited.as_bytes())?;
-        if is == messages {
-            return Some(edited.into_bytes());
-        }
-        // What has no form in a message is in the way of the whole list, or of the records that are edited.
-        for carry in [carried, |_: &str, _: &str, after: &str, _: &[&str]| after.to_owned()] {
-            let spliced = spliced(list, &view, messages, (&written, carry)).and_then(around);
-            let is_said = |it: &String| read(it.as_bytes()).is_some_and(|it| says(&it, messages));
-            if let Some(it) = spliced.filter(is_said) {
-                return Some(it.into_bytes());
-            }
-        }
-        (Some(is) == read(after.as_bytes())).then(|| edited.into_bytes())
-    }
-
-    /// The lines of a store that has a message in each, as a list.
-    fn lines(&self, source: &str) -> Option<String> {
-        if self.session.dialect() != Dialect::Adk || self.session.list_of_messages().is_some() {
-            return None;
-        }
-        let lines: Vec<_> = source.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
-        Some(format!("[{}]", lines.join(",")))
-    }
-}
-
-/// Whether messages are these, but for the names of results, which few stores have.
-fn says(read: &[Message], meant: &[Message]) -> bool {
-    let nameless = |messages: &[Message]| {
-        let mut res = messages.to_vec();
-        for part in res.iter_mut().flat_map(|it| &mut it.parts) {
-            if let Part::ToolResult(it) = part {
-                it.name = None;
-            }
-        }
-        res
-    };
-    nameless(read) == nameless(meant)
-}
-
-/// Gives calls without arguments some that no call has, where an edit gives them `{}`: a writer says the same of both.
-fn tell_given_arguments(before: &mut [Message], now: &[Message]) {
-    let given = now.iter().flat_map(Message::tool_calls).filter(|it| it.arguments.text() == "{}");
-    let given: HashSet<&str> = given.map(|it| it.id.as_str()).collect();
-    for part in before.iter_mut().flat_map(|it| &mut it.parts) {
-        if let Part::ToolCall(it) = part
-            && it.arguments.text().is_empty()
-            && given.contains(it.id.as_str())
-        {
-            it.arguments = Arguments::from(r#"{"":null}"#.to_owned());
-        }
-    }
 }
 
 impl Around for Stored {
@@ -311,7 +216,9 @@ impl Around for Stored {
     }
 
     fn edited_by(&mut self, messages: &[Message], _: Option<&Plan>) -> Edited {
-        match self.edited(messages) {
+        let options = self.written_anew(&Default::default()).in_style_of(&self.session);
+        let store = Store::of(&self.session, &self.options, options);
+        match store.and_then(|it| it.edited(messages)) {
             Some(bytes) => {
                 self.now = Now::Edited(bytes);
                 Edited::Kept
