@@ -1,11 +1,11 @@
 //! The upstream's events on their way to the client: names and ids are given back, what was sealed goes into ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use msg_bedrock::ConverseEvents;
 use msg_codec::stream::{BlockWriter, Head};
 use msg_codec::{Assembled, EventOptions, ProviderError};
-use msg_core::{Code, Diagnostic, Part, Report, StreamEvent, ToolCall};
+use msg_core::{Code, Diagnostic, FinishReason, Part, Report, StreamEvent, ToolCall};
 use msg_gemini::interactions::InteractionEvents;
 
 use crate::api::Api;
@@ -25,6 +25,8 @@ pub(crate) struct Back {
     thoughts: HashMap<u32, Vec<Part>>,
     /// Calls that have begun, by choice and number.
     calls: HashMap<(u32, u32), Begun>,
+    /// Choices with calls.
+    called: HashSet<u32>,
     has_failed: bool,
     losses: Vec<Diagnostic>,
 }
@@ -48,6 +50,7 @@ impl Back {
             stream: None,
             thoughts: HashMap::new(),
             calls: HashMap::new(),
+            called: HashSet::new(),
             has_failed: false,
             losses: Vec::new(),
         }
@@ -108,6 +111,10 @@ impl Back {
                 let call = call.into_owned();
                 self.end_call((choice, index), call, complete, out);
             }
+            StreamEvent::Finish { choice, reason } => {
+                let reason = self.client_reason(reason, self.called.contains(&choice));
+                self.write(&StreamEvent::Finish { choice, reason }, out);
+            }
             StreamEvent::Error { .. } => {
                 self.has_failed = true;
                 self.write(&event, out);
@@ -151,6 +158,7 @@ impl Back {
         out: &mut Vec<u8>,
     ) {
         let (choice, index) = place;
+        self.called.insert(choice);
         match self.calls.remove(&place) {
             Some(Begun::Sent(id)) => call.id = id,
             Some(Begun::Held { name, id, arguments }) => {
@@ -207,6 +215,16 @@ impl Back {
         id
     }
 
+    /// A reason in a word that the client's API has: its readers have a list of them. One of another API, such as
+    /// `pause_turn`, is an end.
+    fn client_reason(&mut self, reason: FinishReason, has_calls: bool) -> FinishReason {
+        let FinishReason::Other(word) = &reason else { return reason };
+        let end = if has_calls { FinishReason::ToolCalls } else { FinishReason::Stop };
+        let text = format!("the finish reason `{word}` became {end}");
+        self.losses.push(Diagnostic::warning(Code::new("convert::value-changed"), text));
+        end
+    }
+
     /// The bytes at hand are over.
     pub(crate) fn flush(&mut self, out: &mut Vec<u8>) {
         if let Some(stream) = &mut self.stream {
@@ -237,6 +255,8 @@ impl Back {
         }
         let is_same = self.client == self.seals.api;
         for choice in answer.choices.iter_mut().filter(|_| !is_same) {
+            let has_calls = choice.message.tool_calls().next().is_some();
+            choice.finish = choice.finish.take().map(|it| self.client_reason(it, has_calls));
             let mut calls = 0;
             let parts = std::mem::take(&mut choice.message.parts);
             for mut part in parts {

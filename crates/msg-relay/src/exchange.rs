@@ -332,11 +332,18 @@ impl Exchange {
         self.outcome(self.status, Some(answer), cut, losses)
     }
 
+    /// Whether the body is one short JSON value.
+    fn is_one_value(&self) -> bool {
+        let text = String::from_utf8_lossy(&self.first);
+        self.taken <= QUOTED && msg_json::validate(text.trim()).is_ok()
+    }
+
     /// Why an answer is not whole: it was cut, or the body is something else, which is quoted.
     fn missing(&self, answer: &Assembled) -> ProviderError {
         let is_cut = match self.is_streamed {
             true => !answer.choices.is_empty() || self.first.is_empty() || is_stream(&self.first),
-            false => answer.id.is_some() || is_stream(&self.first),
+            // A JSON value that is whole has another fault.
+            false => is_stream(&self.first) || (answer.id.is_some() && !self.is_one_value()),
         };
         if is_cut {
             return ProviderError::new("the upstream ended the answer early");

@@ -199,6 +199,27 @@ fn an_end_without_a_reason_is_an_end() {
 }
 
 #[test]
+fn a_reason_that_only_the_upstream_has_is_an_end() {
+    let text = String::from_utf8(stream(Api::Messages)).unwrap();
+    let body = text.replace("\"stop_reason\":\"tool_use\"", "\"stop_reason\":\"pause_turn\"");
+    let whole = r#"{"id":"up_1","type":"message","role":"assistant","model":"big","content":[{"type":"text","text":"Hi"}],"stop_reason":"pause_turn","usage":{"input_tokens":1,"output_tokens":1}}"#;
+    for from in Api::ALL.into_iter().filter(|it| *it != Api::Messages) {
+        for (is_streamed, body) in [(true, body.as_str()), (false, whole)] {
+            let told = told((from, Api::Messages), is_streamed, 200, body.as_bytes());
+            assert!(told.outcome.is_complete, "{from:?}: {}", told.text);
+            assert!(!told.text.contains("pause_turn"), "{from:?}: {}", told.text);
+            let expected = if is_streamed { "tool_calls" } else { "\"stop\"" };
+            assert!(from != Api::Chat || told.text.contains(expected), "{}", told.text);
+            let is_said = told.outcome.losses.iter().any(|it| it.message().contains("pause_turn"));
+            assert!(is_said, "{from:?}: {:?}", told.outcome.losses);
+        }
+    }
+    let body = r#"{"id":"u","object":"chat.completion","choices":[]}"#;
+    let told = told((Api::Messages, Api::Chat), false, 200, body.as_bytes());
+    assert!(told.text.contains("not one of its API"), "{}", told.text);
+}
+
+#[test]
 fn a_whole_answer_to_a_streamed_request_is_streamed() {
     let body = r#"{"id":"up_1","object":"chat.completion","created":1,"model":"big","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}"#;
     for from in [Api::Responses, Api::Messages, Api::Gemini, Api::Interactions] {
