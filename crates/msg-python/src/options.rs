@@ -247,6 +247,7 @@ fn said(refusal: &Refusal) -> String {
 /// A sentence of the program in words of Python: `--max-tokens N` is `max_tokens=N`, `--repair` is `repair=True`.
 pub(crate) fn in_python(text: &str) -> String {
     let text = text.replace("`msg convert --help`", "`msg.formats()`");
+    let text = text.replace("(feature `bpe`)", "(feature `tokens`)");
     let text = text.replace(", as `jq -s .` does", "");
     let text = text.split("; `-` reads a pipe").next().unwrap_or_default();
     // Commands that are functions.

@@ -353,6 +353,8 @@ def test_errors_speak_of_arguments() -> None:
             act()
         said.append(str(raised.value))
     print("\n".join(said))
+    with pytest.raises(msg.OptionError, match="needs tables that this build does not have .feature `tokens`"):
+        msg.stats([], counter="o200k")
     assert not [it for it in said if "--" in it or "column" in it or "not understood" in it]
     assert said[0].endswith('; did you mean "openai"?') and said[5].endswith('; did you mean "anthropic"?')
     assert not [it for it in said if "`msg " in it or "jq" in it]

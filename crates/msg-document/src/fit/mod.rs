@@ -92,6 +92,13 @@ impl FromStr for Counter {
             "o200k" => Counter::O200k,
             #[cfg(feature = "bpe")]
             "cl100k" => Counter::Cl100k,
+            #[cfg(not(feature = "bpe"))]
+            "o200k" | "cl100k" => {
+                let text = format!(
+                    "counter {name:?} needs tables that this build does not have (feature `bpe`), expected script, forge or wolo"
+                );
+                return Err(Refusal::bad_option(text));
+            }
             other => {
                 let tables = if cfg!(feature = "bpe") { "o200k, cl100k, " } else { "" };
                 let expected = format!("expected script, {tables}forge or wolo");

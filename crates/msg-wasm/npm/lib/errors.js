@@ -7,6 +7,7 @@ const KNOWN = new Set(Object.values(OPTIONS).flat());
 function inOurWords(message) {
   return message
     .replace('`msg convert --help`', '`FORMATS`')
+    .replace(' (feature `bpe`)', '')
     .replace(/`msg (check|tools|stream)`/g, '`$1`')
     .replace(/, as `jq -s \.` does|; `-` reads a pipe, as in .*$/g, '')
     .replace(/ \(--([a-z-]+) N\)/g, '')
