@@ -945,7 +945,7 @@ class Law:
         if key == "answered":
             found = found + lost(doc, answer, edits, rows, set(report.get("left_behind", [])))
         if command[0] != "convert" and "duplicate" not in op:
-            found = found + untouched(edits)
+            found = found + untouched(doc, edits)
         if found:
             self.done[of, kind, "unreported"] += 1
             self.flags.append((of, " ".join(command), op, found, doc, answer, report))
@@ -965,11 +965,28 @@ class Law:
         print("damage:", ", ".join("%s %d" % it for it in sorted(self.ops.items())))
 
 
-def untouched(edits):
-    """what is left out of messages of which no edit says anything: a command that keeps the format has no reason for it"""
+def untouched(doc, edits):
+    """what is left out of messages of which no edit says anything: a command that keeps the format has no reason for it, unless
+    it says that a session is written as its messages alone. Of equal values it is not known which is left"""
+    if any(it["code"] == "session::written-anew" for it in edits):
+        return []
     edited = {it.get("at", {}).get("message") for it in edits if it.get("fix")}
     lost = [it for it in edits if it["code"].startswith("convert::lost")]
-    return [(it["code"], it["message"]) for it in lost if it.get("at", {}).get("message") not in edited]
+    lost = [it for it in lost if it.get("at", {}).get("message") not in edited]
+    text = dump(source_of(doc)) if lost else ""
+    return [(it["code"], it["message"]) for it in lost if text.count(said_at(doc, it)) < 2]
+
+
+def said_at(doc, finding):
+    """the value that a finding points to, as JSON"""
+    x = source_of(doc)
+    for step in finding.get("at", {}).get("pointer", "").split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        try:
+            x = next(it[1] for it in reversed(x) if it[0] == step) if isinstance(x, Obj) else x[int(step)]
+        except (StopIteration, ValueError, IndexError, TypeError):
+            return ""
+    return dump(x)
 
 
 # The members of events that are said: what else they have is about the run, or said again by a later event.

@@ -406,19 +406,32 @@ impl Segments<'_> {
         let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
             return Some(elements_of(&after).map(str::to_owned).collect());
         };
-        let before = &self.view.messages[first.messages.start..last.messages.end];
-        let before = (self.write)(&self.named(before))?;
-        let source = self.records[first.records.start..last.records.end].join(",");
-        let made = (self.carry)(&format!("[{source}]"), &before, &after, &["msg-"]);
-        Some(elements_of(&made).map(str::to_owned).collect())
+        let messages = first.messages.start..last.messages.end;
+        let before = (self.write)(&self.named(&self.view.messages[messages.clone()]))?;
+        // Records that no message came from stay, and are not in the way of those that are edited.
+        let told = self.told(messages);
+        let records = first.records.start..last.records.end;
+        let (source, silent): (Vec<_>, Vec<_>) = records.partition(|at| told.contains(at));
+        let n_before = silent.partition_point(|it| Some(it) < source.first());
+        let texts = |list: &[usize]| list.iter().map(|at| self.records[*at].to_owned()).collect();
+        let (source, silent): (Vec<String>, Vec<String>) = (texts(&source), texts(&silent));
+        let made = (self.carry)(&format!("[{}]", source.join(",")), &before, &after, &["msg-"]);
+        let mut res = silent;
+        res.splice(n_before..n_before, elements_of(&made).map(str::to_owned));
+        Some(res)
+    }
+
+    /// The records that these messages came from.
+    fn told(&self, messages: Range<usize>) -> HashSet<usize> {
+        let origins = self.view.origins[messages].iter().flatten();
+        origins.map(|it| it.record as usize).collect()
     }
 
     /// The records of these groups that none of their messages came from: a writer may have no form for what goes.
     fn without(&self, groups: &[Group]) -> Vec<String> {
         let mut res = Vec::new();
         for group in groups {
-            let origins = self.view.origins[group.messages.clone()].iter().flatten();
-            let gone: HashSet<_> = origins.map(|it| it.record as usize).collect();
+            let gone = self.told(group.messages.clone());
             let is_gone = |at: &usize| gone.contains(at) || gone.is_empty();
             let left = group.records.clone().filter(|at| !is_gone(at));
             res.extend(left.map(|at| self.records[at].to_owned()));
