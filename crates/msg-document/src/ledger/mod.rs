@@ -130,6 +130,12 @@ pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     }
     output.pair_by_words(&mut missing, written, told);
     pairing::drop_said_twice(&mut missing, source);
+    if told.keeps_format && told.kept.is_none() && told.is_one {
+        let kept = if missing.is_empty() { None } else { Kept::of(source, written) };
+        kept.into_iter().for_each(|kept| {
+            pairing::move_to_edited(&mut missing, source, told.is_one, |it| kept.have(it));
+        });
+    }
     Account { lost: unaccounted(source, missing, more, &accounts, told), left_out }
 }
 

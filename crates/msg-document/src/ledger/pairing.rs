@@ -502,6 +502,34 @@ pub(super) fn drop_said_twice(missing: &mut Vec<Missing>, source: &str) {
     });
 }
 
+/// Values of elements that are written as they were, which were taken for equal ones of elements that are not: these are
+/// what is missing. Linear in the source, where there are any.
+pub(super) fn move_to_edited(
+    missing: &mut [Missing],
+    source: &str,
+    is_one: bool,
+    is_kept: impl Fn(&[String]) -> bool,
+) {
+    let mut wanted: HashMap<u64, Vec<usize>> = HashMap::new();
+    let kept = missing.iter().enumerate().filter(|it| is_kept(&it.1.steps));
+    kept.for_each(|(at, it)| wanted.entry(it.key).or_default().push(at));
+    if wanted.is_empty() {
+        return;
+    }
+    let known: HashSet<Vec<String>> = missing.iter().map(|it| it.steps.clone()).collect();
+    walk(source, |leaf, way| {
+        let key = leaf.key();
+        let Some(places) = wanted.get_mut(&key).filter(|it| !it.is_empty()) else { return };
+        let it = Missing::of(key, &leaf, way, is_one);
+        if !is_kept(&it.steps)
+            && !known.contains(&it.steps)
+            && let Some(at) = places.pop()
+        {
+            missing[at] = it;
+        }
+    });
+}
+
 impl Missing {
     /// The keys that it may have among the messages as they were read: its own, those of its other spellings, and that of
     /// a part that only its format knows.
