@@ -119,6 +119,8 @@ fn accounts_for_all(
 
 /// What a text says between tags: calls that models write as text are read as calls.
 fn without_tags(text: &str) -> String {
+    // The server that is meant where none is named.
+    let text = text.replace("<server_name>local</server_name>", " ");
     let text = text.replace("<![CDATA[", " ").replace("]]>", " ");
     let mut pieces = text.split('<');
     let first = pieces.next().unwrap_or_default().to_owned();
