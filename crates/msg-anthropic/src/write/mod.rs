@@ -264,10 +264,8 @@ impl Writer<'_> {
             }
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
-        let is_call = |it: &Placed<'_>| matches!(it.it, Part::ToolCall(_));
-        if self.purpose == Purpose::Convert && res.iter().any(is_call) {
-            // Beside calls an empty text is how chat messages say that there is none; others are for profiles (AN-20).
-            res.retain(|it| !self.is_blank(it.it));
+        if self.purpose == Purpose::Convert {
+            Placed::drop_blanks_beside_calls(&mut res);
         }
         let is_user = |it: &Message| it.role == Role::User || self.is_results(it);
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);
@@ -275,11 +273,6 @@ impl Writer<'_> {
             self.objects.results_first(&mut res);
         }
         res
-    }
-
-    /// Whether it is a text that says nothing and has nothing beside.
-    fn is_blank(&self, it: &Part) -> bool {
-        matches!(it, Part::Text(it) if it.text.is_empty() && it.extra.is_empty())
     }
 
     /// Writes the value of `content`; the variant is the one that the source had.

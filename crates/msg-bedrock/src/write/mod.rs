@@ -281,6 +281,9 @@ impl Writer<'_> {
             self.objects.losses.at_message(message);
             res.extend(Placed::all(message, it).filter(|it| self.fits(it.part, it.it)));
         }
+        if self.purpose == Purpose::Convert {
+            Placed::drop_blanks_beside_calls(&mut res);
+        }
         let variant = |it: &Message| self.objects.plan(&it.extra, 0).variant(RoleContent::ROLE);
         let is_user = |it: &Message| matches!(self.word(it, variant(it)).0, "user" | "human");
         let is_mixed = |it: &Message| self.objects.placement(it).has(Placement::MIXED);

@@ -53,6 +53,20 @@ impl<'m> Placed<'m> {
         it.parts.iter().enumerate().map(move |(part, it)| Self { message, part, it })
     }
 
+    /// Whether it is a text that says nothing and has nothing beside.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        matches!(self.it, Part::Text(it) if it.text.is_empty() && it.extra.is_empty())
+    }
+
+    /// Leaves blank texts out where there is a call: beside one an empty text is how chat messages say that there is none,
+    /// and other APIs refuse it. Other empty texts are for profiles.
+    pub fn drop_blanks_beside_calls(parts: &mut Vec<Self>) {
+        if parts.iter().any(|it| matches!(it.it, Part::ToolCall(_))) {
+            parts.retain(|it| !it.is_blank());
+        }
+    }
+
     /// Whether it is a result.
     #[must_use]
     pub fn is_result(&self) -> bool {
