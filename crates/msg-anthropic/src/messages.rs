@@ -16,7 +16,7 @@ use msg_core::{
     Code, Diagnostic, Message, Origin, RawJson, Reasoning, Report, Role, Usage,
     request::RequestHead,
 };
-use msg_json::{Reader, to_text};
+use msg_json::Reader;
 use serde::Deserialize;
 
 use crate::read::{read_message, read_messages, read_system};
@@ -544,12 +544,7 @@ static RESULT_BLOCKS: Parts = Parts {
 };
 
 fn text(text: &str) -> String {
-    to_text(|it| {
-        it.object(|it| {
-            it.key("type").str("text");
-            it.key("text").str(text);
-        });
-    })
+    Parts::typed_text("text", text)
 }
 
 fn block(kind: &str) -> Option<&'static Wants> {

@@ -14,7 +14,7 @@ use msg_codec::{
     DataUrl,
     codec::{
         Build, ContentValue, Context, Fields, Inner, Placement, RoleContent, Shape, bit,
-        keep_whole, mask, read_alone, read_mended, text_of, type_of,
+        keep_whole, keep_whole_first, mask, read_alone, read_mended, text_of, type_of,
     },
 };
 use msg_core::{
@@ -53,6 +53,7 @@ fn read_into<'a>(
     Ok(())
 }
 
+/// Reads a message, which may become two.
 fn read_whole<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -63,9 +64,7 @@ fn read_whole<'a>(
         cx,
         |source| MESSAGE.mend("", source),
         |reader, cx| read_one(reader, cx, before),
-        |it, source| {
-            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
-        },
+        |it, source| keep_whole_first(it, &ANTHROPIC, source),
     )
 }
 
@@ -109,9 +108,7 @@ pub(crate) fn read_message<'a>(
             messages.iter_mut().for_each(|it| it.extra.clear_layout());
             Ok::<_, Error>(messages)
         },
-        |it, source| {
-            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &ANTHROPIC, source));
-        },
+        |it, source| keep_whole_first(it, &ANTHROPIC, source),
     )?;
     messages.iter().for_each(|_| cx.next_message());
     Ok(messages)
@@ -280,6 +277,7 @@ fn read_list<'a>(
 }
 
 /// Reads the value of a message's `content`, where the reader is before it.
+/// Reads a content, which may become two messages.
 fn read_content<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,

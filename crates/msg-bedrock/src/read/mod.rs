@@ -15,7 +15,7 @@ use block::{Members, keep, rest, take, take_optional, take_text};
 use msg_codec::{
     DataUrl, MediaKind,
     codec::{
-        Context, Fields, MediaSource, RoleContent, bit, keep_whole, object_of, read_alone,
+        Context, Fields, MediaSource, RoleContent, bit, keep_whole_first, object_of, read_alone,
         read_mended, text_of,
     },
 };
@@ -95,9 +95,7 @@ fn read_message<'a>(
         cx,
         mend_message,
         |reader, cx| read_members(reader, cx, before),
-        |it, source| {
-            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &BEDROCK, source));
-        },
+        |it, source| keep_whole_first(it, &BEDROCK, source),
     )
 }
 

@@ -204,6 +204,11 @@ pub fn keep_whole(extra: &mut Extra, origin: &Origin, source: &str) {
     extra.set_layout(origin.clone(), layout);
 }
 
+/// As [`keep_whole`], of an element that became several messages: on the first of them.
+pub fn keep_whole_first(messages: &mut [Message], origin: &Origin, source: &str) {
+    messages.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, origin, source));
+}
+
 /// Forgets the source of an element; the rest of its layout stays.
 pub fn forget_whole(extra: &mut Extra, origin: &Origin) {
     let Some(layout) = extra.layout(origin) else { return };

@@ -54,8 +54,7 @@ impl<'m> Placed<'m> {
     }
 
     /// Whether it is a text that says nothing and has nothing beside.
-    #[must_use]
-    pub fn is_blank(&self) -> bool {
+    fn is_blank(&self) -> bool {
         matches!(self.it, Part::Text(it) if it.text.is_empty() && it.extra.is_empty())
     }
 

@@ -96,6 +96,17 @@ pub enum Found {
 }
 
 impl Parts {
+    /// The part of the type `text` whose text is in this member: `{"type":"text","content":…}`.
+    #[must_use]
+    pub fn typed_text(member: &str, text: &str) -> String {
+        to_text(|it| {
+            it.object(|it| {
+                it.key("type").str("text");
+                it.key(member).str(text);
+            });
+        })
+    }
+
     /// Tells parts by the text of their `type`.
     pub fn by_type(source: &str, known: fn(&str) -> Option<&'static Wants>) -> Found {
         match type_of(Reader::from_text(source)) {

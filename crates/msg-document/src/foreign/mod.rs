@@ -91,29 +91,31 @@ fn looks_like(what: &str) -> Diagnostic {
     foreign(format!("this looks like {what}; msg reads {}", known()))
 }
 
+/// A refusal of a document that nothing is known of, with what it has.
+pub(crate) fn nothing_known(outline: &Outline<'_>) -> Refusal {
+    let res = unknown(outline);
+    match outline.source().is_some() || outline.is_broken() {
+        true => res.with_fix(TEXTS).into(),
+        false => res.into(),
+    }
+}
+
 /// As [`nothing_known`], of JSON: where a conversation is in it, it says how that is read.
 pub(crate) fn nothing_known_of_json(outline: &Outline<'_>, json: &[u8]) -> Refusal {
     match inside::conversation_in(json) {
         Some(path) => {
-            let what = described(outline);
-            let text = format!("not a format that msg reads: {what}; msg reads {}", known());
-            foreign(text).with_fix(format!("`--field {path}` reads its conversation")).into()
+            unknown(outline).with_fix(format!("`--field {path}` reads its conversation")).into()
         }
         None => nothing_known(outline),
     }
 }
 
-/// A refusal of a document that nothing is known of, with what it has.
-pub(crate) fn nothing_known(outline: &Outline<'_>) -> Refusal {
+fn unknown(outline: &Outline<'_>) -> Diagnostic {
     let what = match outline.is_broken() {
         true => "text that is not JSON".to_owned(),
         false => described(outline),
     };
-    let res = foreign(format!("not a format that msg reads: {what}; msg reads {}", known()));
-    match outline.source().is_some() || outline.is_broken() {
-        true => res.with_fix(TEXTS).into(),
-        false => res.into(),
-    }
+    foreign(format!("not a format that msg reads: {what}; msg reads {}", known()))
 }
 
 const TEXTS: &str = "conversations are JSON, sessions and message files (`.msg.md`); `msg tools` reads what a model wrote";

@@ -10,7 +10,7 @@
 
 use msg_codec::codec::{Losses, Parts, Want, Wants};
 use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
-use msg_json::{Writer, to_text};
+use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
@@ -94,14 +94,7 @@ static MESSAGE: Wants = Wants::new(&[("name", Want::Text), ("parts", Want::Conte
 
 static PARTS: Parts = Parts {
     of: |source| Parts::by_type(source, part),
-    text: |text| {
-        to_text(|it| {
-            it.object(|it| {
-                it.key("type").str("text");
-                it.key("content").str(text);
-            });
-        })
-    },
+    text: |text| Parts::typed_text("content", text),
     may_be_bare: false,
     may_be_text: false,
     may_be_null: true,

@@ -13,7 +13,7 @@ mod part;
 use std::borrow::Cow;
 
 use msg_codec::codec::{
-    Context, Fields, Placement, bit, keep_whole, mask, read_alone, read_mended,
+    Context, Fields, Placement, bit, keep_whole, keep_whole_first, mask, read_alone, read_mended,
 };
 use msg_core::{Error, Extra, Message, Part, Role};
 use msg_json::{Kind, Reader};
@@ -84,6 +84,7 @@ fn read_into<'a>(
     Ok(())
 }
 
+/// Reads a content, which may become two messages.
 fn read_content<'a>(
     reader: &mut Reader<'a>,
     cx: &mut Context<'a, '_>,
@@ -98,9 +99,7 @@ fn read_content<'a>(
             let role = draft.role(cx);
             Ok::<_, Error>(draft.into_messages(role, follows_results, cx))
         },
-        |it, source| {
-            it.iter_mut().take(1).for_each(|it| keep_whole(&mut it.extra, &GEMINI, source));
-        },
+        |it, source| keep_whole_first(it, &GEMINI, source),
     )
 }
 

@@ -19,7 +19,7 @@ use msg_core::{
     Arguments, Audio, CallKind, File, Image, Message, Origin, Other, Part, RawJson, Reasoning,
     Report, Role, Text, ToolCall, ToolResult,
 };
-use msg_json::{Writer, to_text};
+use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
 use crate::codec::{Codec, Content, Likelihood, WriteOptions};
@@ -101,14 +101,7 @@ static MESSAGE: Wants = Wants::new(&[("text", Want::Text), ("parts", Want::Conte
 
 static PARTS: Parts = Parts {
     of: |source| Parts::by_type(source, part_wants),
-    text: |text| {
-        to_text(|it| {
-            it.object(|it| {
-                it.key("type").str("text");
-                it.key("text").str(text);
-            });
-        })
-    },
+    text: |text| Parts::typed_text("text", text),
     may_be_bare: false,
     may_be_text: false,
     may_be_null: true,

@@ -16,7 +16,7 @@ use msg_codec::codec::{
     Wants, text_of_part, type_of,
 };
 use msg_core::{Extra, Origin, Part, Reasoning, Report, ToolCall, ToolResult};
-use msg_json::{Reader, to_text};
+use msg_json::Reader;
 
 use crate::interactions::read::{says, summary_of};
 use crate::{LaterSystem, Thoughts, WriteOptions};
@@ -463,14 +463,7 @@ static SUMMARY: Parts = Parts {
         Ok(Some(kind)) if kind == "text" => of_type(&kind).map_or(Found::Unknown, Found::Known),
         _ => Found::Unknown,
     },
-    text: |text| {
-        to_text(|it| {
-            it.object(|it| {
-                it.key("type").str("text");
-                it.key("text").str(text);
-            });
-        })
-    },
+    text: |text| Parts::typed_text("text", text),
     may_be_bare: false,
     may_be_text: false,
     may_be_null: true,
