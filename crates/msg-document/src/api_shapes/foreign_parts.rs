@@ -12,7 +12,7 @@
 //! read as `openai` holds a `tool_result` part, which is Anthropic's.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use msg_codec::codec::{Losses, Placement};
 use msg_core::{Code, Diagnostic, Extra, Message, Origin, Other, Part, RawJson, Role};
@@ -59,9 +59,13 @@ fn unread_beside(message: &Message) -> Option<Diagnostic> {
 const BESIDE: [&str; 4] = ["content", "parts", "contents", "text"];
 
 /// Whether each text in a value, at any depth, is one of those of a message, or in one. Values that are not content say
-/// nothing.
+/// nothing. Linear in both: of texts that are only in others so many are searched.
 fn is_said(value: &RawJson, message: &Message) -> bool {
+    const SEARCHES: usize = 64;
+    let said: Vec<Cow<'_, str>> = message.parts.iter().filter_map(said_by).collect();
+    let whole: HashSet<&str> = said.iter().map(|it| it.trim()).collect();
     let mut open: Vec<Value> = value.parse().into_iter().collect();
+    let mut n_searches = 0;
     while let Some(it) = open.pop() {
         match it {
             Value::Array(list) => open.extend(list),
@@ -69,22 +73,28 @@ fn is_said(value: &RawJson, message: &Message) -> bool {
                 let texts = members.into_iter().filter(|it| BESIDE.contains(&&*it.0));
                 open.extend(texts.map(|it| it.1));
             }
-            Value::String(text) if !says_text(message, text.trim()) => return false,
+            Value::String(text) if !text.trim().is_empty() && !whole.contains(text.trim()) => {
+                n_searches += 1;
+                let is_in = || said.iter().any(|it| it.contains(text.trim()));
+                if n_searches > SEARCHES || !is_in() && !message.text().contains(text.trim()) {
+                    return false;
+                }
+            }
             _ => {}
         }
     }
     true
 }
 
-fn says_text(message: &Message, text: &str) -> bool {
-    let says = |it: &Part| match it {
-        Part::Text(it) => it.text.contains(text),
-        Part::Reasoning(it) => it.display_text().contains(text),
-        Part::ToolResult(it) => it.content.text().contains(text),
-        Part::Other(it) => it.value.text().contains(text),
-        _ => false,
-    };
-    text.is_empty() || message.parts.iter().any(says) || message.text().contains(text)
+/// What a part says that another member may say again.
+fn said_by(part: &Part) -> Option<Cow<'_, str>> {
+    match part {
+        Part::Text(it) => Some(Cow::Borrowed(&it.text)),
+        Part::Reasoning(it) => Some(it.display_text()),
+        Part::ToolResult(it) => Some(it.content.text()),
+        Part::Other(it) => Some(Cow::Borrowed(it.value.text())),
+        _ => None,
+    }
 }
 
 /// Whether a message is what follows the results of the message before it in one element of the source, of which these
