@@ -288,9 +288,7 @@ impl Input {
         let mut head = Vec::new();
         let wanted = (&mut self.reader).take(HEAD as u64).read_to_end(&mut head);
         wanted.map_err(|source| Failure::read(&self.name, source))?;
-        let may_be = [&b"\"custom_id\""[..], b"\"key\""]
-            .iter()
-            .any(|it| memchr::memmem::find(&head, it).is_some());
+        let may_be = Row::may_be_known(&head);
         if may_be {
             let rest = (&mut self.reader).take(self.limit).read_to_end(&mut head);
             rest.map_err(|source| Failure::read(&self.name, source))?;

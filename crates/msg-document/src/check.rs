@@ -151,9 +151,10 @@ pub(crate) fn read_whole(
 impl CheckOptions {
     /// The options for a conversation of a row, which may end with an answer.
     fn of_row(&self, row: &Row, number: usize) -> Cow<'_, Self> {
-        match row.is_answered(number) {
-            true => Cow::Owned(self.clone().with_chain(self.chain.with_answered())),
-            false => Cow::Borrowed(self),
+        let rules = row.rules(number, self.chain);
+        match rules == self.chain {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(self.clone().with_chain(rules)),
         }
     }
 

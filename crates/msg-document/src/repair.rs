@@ -87,12 +87,13 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
 impl RepairOptions {
     /// The options for a conversation of a row, which may end with an answer.
     fn of_row(&self, row: &Row, number: usize) -> Cow<'_, Self> {
-        match row.is_answered(number) {
-            true => {
-                let chain = self.chain.clone().with_check(self.chain.check.with_answered());
+        let rules = row.rules(number, self.chain.check);
+        match rules == self.chain.check {
+            true => Cow::Borrowed(self),
+            false => {
+                let chain = self.chain.clone().with_check(rules);
                 Cow::Owned(self.clone().with_chain(chain))
             }
-            false => Cow::Borrowed(self),
         }
     }
 }

@@ -13,7 +13,7 @@ mod response;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use msg_chainast::Profile;
+use msg_chainast::{ChainCheckOptions, ChainRepairOptions, Profile};
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, Report, Severity};
 use msg_forms::OrderedResults;
@@ -64,7 +64,7 @@ pub struct Converted {
 pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let row = match Row::of(json, &options.read)? {
         Some(row) => row,
-        None => match convert_one(json, to, options, false) {
+        None => match convert_one(json, to, options, ChainCheckOptions::new()) {
             Err(refusal) => Row::instead(json, &options.read, refusal)?,
             converted => return converted,
         },
@@ -78,7 +78,8 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
     let mut documents = Vec::new();
     let mut res = Converted::default();
     for (at, document) in row.documents().enumerate() {
-        let converted = convert_one(document, to, options, row.is_answered(at));
+        let rules = row.rules(at, ChainCheckOptions::new());
+        let converted = convert_one(document, to, options, rules);
         let mut converted = converted.map_err(|it| row.refused(at, it))?;
         row.place(at, &mut converted.edits);
         row.place(at, &mut converted.remaining);
@@ -88,7 +89,7 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
         documents.push(Some(converted.document));
     }
     for answer in row.answers() {
-        let alone = convert_one(answer.as_bytes(), to, options, false);
+        let alone = convert_one(answer.as_bytes(), to, options, ChainCheckOptions::new());
         res.left_behind.extend(alone.map(|it| it.left_behind).unwrap_or_default());
     }
     if let ([Some(_)], true) = (documents.as_slice(), row.is_known()) {
@@ -100,15 +101,15 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
     Ok(res)
 }
 
-/// Converts a document that is one conversation, which may end with the answer to its request.
+/// Converts a document that is one conversation, for which these rules count.
 fn convert_one(
     json: &[u8],
     to: Format,
     options: &ConvertOptions,
-    is_answered: bool,
+    rules: ChainCheckOptions,
 ) -> Result<Converted, Refusal> {
     let mut document = Document::read_unlowered(json, &options.read)?;
-    let mut res = document.convert_with(to, None, options, is_answered)?;
+    let mut res = document.convert_with(to, None, options, rules)?;
     let from = document.format();
     drop(document);
     if to == from && options.write.encode.keeps_layout() {
@@ -127,7 +128,7 @@ impl Document {
     /// Fails for the options of a document of turns, for a target without requests, and where a request
     /// lacks what the target demands.
     pub fn convert(&mut self, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
-        self.convert_with(to, None, options, false)
+        self.convert_with(to, None, options, ChainCheckOptions::new())
     }
 
     /// Writes the document as a request of `to` that asks what `head` asks, instead of what the document asks: for
@@ -145,7 +146,7 @@ impl Document {
         }
         let model = head.model.clone();
         let options = options.clone().with_carry(Carry::Request { model });
-        self.convert_with(to, Some(head), &options, false)
+        self.convert_with(to, Some(head), &options, ChainCheckOptions::new())
     }
 
     fn convert_with(
@@ -153,16 +154,12 @@ impl Document {
         to: Format,
         head: Option<RequestHead>,
         options: &ConvertOptions,
-        is_answered: bool,
+        rules: ChainCheckOptions,
     ) -> Result<Converted, Refusal> {
         let mut res = self.convert_only(to, head, options)?;
         if let Some(profile) = &options.profile {
-            let check = msg_chainast::ChainCheckOptions {
-                request: matches!(options.carry, Carry::Request { .. }),
-                answered: is_answered,
-                ..Default::default()
-            };
-            res.mend(to, profile, check)?;
+            let request = matches!(options.carry, Carry::Request { .. });
+            res.mend(to, profile, ChainCheckOptions { request, ..rules })?;
         }
         Ok(res)
     }
@@ -268,8 +265,7 @@ impl Document {
 
 /// What makes a chain sound whose last calls may be open.
 fn sound() -> RepairOptions {
-    let chain = msg_chainast::ChainRepairOptions::new()
-        .with_check(msg_chainast::ChainCheckOptions::new().with_open());
+    let chain = ChainRepairOptions::new().with_check(ChainCheckOptions::new().with_open());
     RepairOptions { chain, ..RepairOptions::default() }
 }
 
@@ -282,14 +278,19 @@ impl Document {
         out: &mut Vec<u8>,
     ) -> Report {
         let report = self.write_messages(to, &options.write, out);
-        let gone = emptied(&self.content.messages, &report);
+        let mut gone = emptied(&self.content.messages, &report);
         // Writers of the other formats leave them out themselves; that of chat messages keeps one that is alone.
         let leaves_out = match to.name() {
             "plain" | "sharegpt" | "turns" | "langchaingo" => false,
             "openai" => self.content.messages.len() > 1,
             _ => true,
         };
-        if gone.is_empty() || leaves_out {
+        if leaves_out {
+            // They know nothing of an empty text beside what is lost.
+            let has_text = |it: &Message| it.parts.iter().any(|it| it.as_text().is_some());
+            gone.retain(|at| has_text(&self.content.messages[*at]));
+        }
+        if gone.is_empty() {
             return report;
         }
         let is_gone = |at: Option<usize>| at.is_some_and(|at| gone.contains(&at));
@@ -318,7 +319,7 @@ impl Document {
     }
 }
 
-/// The messages each of whose parts is lost.
+/// The messages each of whose parts is lost, or an empty text.
 fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     let mut lost: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for it in report.iter().filter(|it| it.code == "convert::lost-part") {
@@ -328,8 +329,12 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     }
     // Of a result only what is in it can be lost: it stays, so that its call is answered.
     let is_gone = |(at, lost): &(usize, BTreeSet<usize>)| {
+        let says_nothing = |it: &Message| {
+            let mut parts = it.parts.iter().enumerate();
+            parts.all(|(at, part)| lost.contains(&at) || part.as_text() == Some(""))
+        };
         let message = messages.get(*at);
-        message.is_some_and(|it| lost.len() == it.parts.len() && it.tool_results().next().is_none())
+        message.is_some_and(|it| says_nothing(it) && it.tool_results().next().is_none())
     };
     lost.into_iter().filter(is_gone).map(|it| it.0).collect()
 }
@@ -404,9 +409,9 @@ impl Converted {
         &mut self,
         to: Format,
         profile: &Profile,
-        check: msg_chainast::ChainCheckOptions,
+        check: ChainCheckOptions,
     ) -> Result<(), Refusal> {
-        let chain = msg_chainast::ChainRepairOptions::new().with_check(check).with_profile(profile);
+        let chain = ChainRepairOptions::new().with_check(check).with_profile(profile);
         let read = ReadOptions::default().with_from(Some(to));
         let options = RepairOptions::default().with_read(read).with_chain(chain);
         let repaired = repair(&self.document, &options)?;

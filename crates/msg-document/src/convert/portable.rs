@@ -124,7 +124,7 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
     }
     let value: Value = it.value.parse().ok()?;
     let said = match it.format.as_str() {
-        "responses" => client_run(it, &value),
+        "responses" => client_run(it, &value).or_else(|| generated(&value, to)),
         // A tool that a search of the client has found is data elsewhere.
         "anthropic" if value.get("type").and_then(Value::as_str) == Some("tool_reference") => {
             Some(Part::Other(Other { format: Origin::Json, ..it.clone() }))
@@ -193,6 +193,14 @@ fn client_run(it: &Other, value: &Value) -> Option<Part> {
     Some(Part::ToolResult(result))
 }
 
+/// An image that a model made, where the model's messages may hold one.
+fn generated(value: &Value, to: &str) -> Option<Part> {
+    let is_one = value.get("type").and_then(Value::as_str) == Some("image_generation_call");
+    let data = value.get("result").and_then(Value::as_str)?;
+    let takes = is_one && matches!(to, "gemini" | "interactions");
+    (takes && DataUrl::type_of_data(data).is_some()).then(|| Part::Image(Image::from_url(data)))
+}
+
 /// A member as it was written.
 fn member_of(it: &Other, name: &str) -> Option<RawJson> {
     it.value.members()?.into_iter().find(|it| it.0 == name).map(|it| it.1)
@@ -222,16 +230,18 @@ fn block(value: &Value) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
-/// A video or a sound of chat messages, for a format that takes links to them (RQ-41).
+/// A video or a sound of chat messages, for a format that takes links to them (RQ-41), or a document of Mistral's.
 fn linked(value: &Value, to: &str) -> Option<Part> {
-    const KINDS: [(&str, &str); 2] = [("video_url", "video"), ("audio_url", "audio")];
+    const KINDS: [(&str, &str); 3] =
+        [("video_url", "video"), ("audio_url", "audio"), ("document_url", "document")];
     let said = value.get("type")?.as_str()?;
     let (name, kind) = KINDS.into_iter().find(|it| it.0 == said)?;
     let url = value.get(name).map(|it| it.get("url").unwrap_or(it))?.as_str()?.to_owned();
-    if !matches!(to, "gemini" | "interactions" | "bedrock") {
+    if kind != "document" && !matches!(to, "gemini" | "interactions" | "bedrock") {
         return None;
     }
-    let mut file = File::default();
+    let name = value.get("document_name").and_then(Value::as_str);
+    let mut file = File { filename: name.map(str::to_owned), ..File::default() };
     match DataUrl::is(&url) {
         true => file.data = Some(url),
         false => file.url = Some(url),

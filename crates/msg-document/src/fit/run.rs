@@ -89,7 +89,8 @@ impl Fitter {
                 fitted => return fitted,
             },
         };
-        let mut fitted = self.fit_json(row.only()?, summarizer, row.is_answered(0))?;
+        let is_answered = row.rules(0, msg_chainast::ChainCheckOptions::new()).answered;
+        let mut fitted = self.fit_json(row.only()?, summarizer, is_answered)?;
         fitted.row = Some(row);
         Ok(fitted)
     }

@@ -36,6 +36,8 @@ pub(crate) struct Foreign {
     pub(crate) read_by: &'static str,
     /// Where its conversation is, where that is always so: the first of these that it has (RW-6).
     pub(crate) fields: &'static [&'static str],
+    /// Whether what it holds is the answer of a model, without what was asked.
+    pub(crate) is_answer: bool,
     /// The format that such a document is, where it is read; `""` of what is not.
     pub(crate) format: &'static str,
 }
@@ -45,7 +47,16 @@ static TABLES: &[&[Foreign]] = &[rows::TABLE, apis::APIS, apis::FRAMEWORKS, TABL
 
 impl Foreign {
     const fn new(what: &'static str, marks: &'static [&'static str]) -> Self {
-        Foreign { what, way: "", marks, spans_lines: false, read_by: "", fields: &[], format: "" }
+        Foreign {
+            what,
+            way: "",
+            marks,
+            spans_lines: false,
+            read_by: "",
+            fields: &[],
+            is_answer: false,
+            format: "",
+        }
     }
 
     const fn way(self, way: &'static str) -> Self {
@@ -58,6 +69,10 @@ impl Foreign {
 
     const fn holds(self, fields: &'static [&'static str]) -> Self {
         Foreign { fields, ..self }
+    }
+
+    const fn holds_answer(self, fields: &'static [&'static str]) -> Self {
+        Foreign { is_answer: true, ..self.holds(fields) }
     }
 
     /// A format that is read, by what only its documents have.

@@ -21,6 +21,10 @@ pub(super) static TABLE: &[Foreign] = &[
     )
     .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `request`")
     .holds(&["request", "response"]),
+    Foreign::new("answers of `msg stream --json`", &["document choices/message incomplete_calls"])
+        .holds_answer(&["choices[].message"]),
+    Foreign::new("an answer of `msg stream --json`", &["document message/role incomplete_calls"])
+        .holds_answer(&["message"]),
     Foreign::new(
         "a preference row (`chosen` and `rejected`)",
         &[

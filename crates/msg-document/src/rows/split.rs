@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use msg_chainast::ChainCheckOptions;
 use msg_core::{Code, Diagnostic, Message, Part, Role};
 use msg_json::{JsonError, Problem};
 
@@ -42,6 +43,8 @@ pub struct Row {
     lines: OnceLock<LineIndex>,
     /// Its kind was recognised, without options that say where its conversation is.
     is_known: bool,
+    /// It holds an answer, without what was asked.
+    is_answer: bool,
 }
 
 /// A conversation in a row.
@@ -88,7 +91,8 @@ impl Row {
         }
         apart(&slots)?;
         let read = read.clone().with_fields(RowFields::default());
-        Ok(Row { json: text.to_owned(), slots, read, lines: OnceLock::new(), is_known: false })
+        let lines = OnceLock::new();
+        Ok(Row { json: text.to_owned(), slots, read, lines, is_known: false, is_answer: false })
     }
 
     /// A row of a kind that is known, such as a line of a batch; nothing of any other document (RW-6).
@@ -104,9 +108,7 @@ impl Row {
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn known(json: &[u8], read: &ReadOptions) -> Result<Option<Self>, Refusal> {
-        let may_be = memchr::memmem::find(json, b"\"custom_id\"").is_some()
-            || memchr::memmem::find(json, b"\"key\"").is_some();
-        if !may_be || !read.fields.is_empty() {
+        if !Row::may_be_known(json) || !read.fields.is_empty() {
             return Ok(None);
         }
         let outline = Outline::of(json);
@@ -125,7 +127,10 @@ impl Row {
         let mut refused = None;
         for fields in halves(text_of(json)?, paths)? {
             match Row::read(json, &fields, read) {
-                Ok(row) => return Ok(Some(Row { is_known: true, ..row })),
+                Ok(row) => {
+                    let is_answer = found.row.is_answer;
+                    return Ok(Some(Row { is_known: true, is_answer, ..row }));
+                }
                 Err(it) => refused = refused.or(Some(it)),
             }
         }
@@ -136,6 +141,12 @@ impl Row {
             Some(it) => Err(it),
             None => Ok(None),
         }
+    }
+
+    /// Whether a text, or the beginning of one, has a name that the rows of known kinds have. Linear.
+    pub fn may_be_known(json: &[u8]) -> bool {
+        const MARKS: [&[u8]; 3] = [b"\"custom_id\"", b"\"key\"", b"\"incomplete_calls\""];
+        MARKS.iter().any(|it| memchr::memmem::find(json, it).is_some())
     }
 
     /// The row of a document by the options it is read with; nothing where the document is the conversation.
@@ -187,10 +198,13 @@ impl Row {
         }
     }
 
-    /// Whether a conversation ends with the answer to its request.
-    pub(crate) fn is_answered(&self, number: usize) -> bool {
+    /// The rules for a conversation that may end with the answer to its request, or be that answer.
+    pub(crate) fn rules(&self, number: usize, rules: ChainCheckOptions) -> ChainCheckOptions {
         let slot = self.slots.get(number);
-        slot.is_some_and(|it| matches!(it.sides, Sides::Two { n_answered: 1.., .. }))
+        let is_answered =
+            slot.is_some_and(|it| matches!(it.sides, Sides::Two { n_answered: 1.., .. }));
+        let rules = if is_answered || self.is_answer { rules.with_answered() } else { rules };
+        if self.is_answer { rules.with_continued() } else { rules }
     }
 
     /// Whether its kind was recognised, so that its conversation goes into another format alone (RW-7).
