@@ -59,17 +59,25 @@ impl Edit {
     }
 }
 
-/// Makes the edits. Those at one place keep their order; one inside bytes that another removed falls
-/// away with them. Linear in the text, but for the sorting of the edits.
-pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> String {
-    msg_core::sort_by_rank(&mut edits, |it| it.span.start);
+/// The edits in the order in which they are made. Those at one place keep their order, insertions first: what comes
+/// before bytes stays where these go. One inside bytes that another removed falls away with them. Linear, but for the
+/// sorting.
+pub(crate) fn in_order(mut edits: Vec<Edit>) -> impl Iterator<Item = Edit> {
+    msg_core::sort_by_rank(&mut edits, |it| (it.span.start, !it.span.is_empty()));
+    let mut at = 0;
+    edits.into_iter().filter(move |it| {
+        let stays = it.span.start >= at;
+        at = at.max(it.span.end);
+        stays
+    })
+}
+
+/// Makes the edits, in their order. Linear in the text.
+pub(crate) fn apply(text: &str, edits: Vec<Edit>) -> String {
     let grown: usize = edits.iter().map(|it| it.text.len()).sum();
     let mut out = String::with_capacity(text.len() + grown);
     let mut at = 0;
-    for edit in edits {
-        if edit.span.start < at {
-            continue;
-        }
+    for edit in in_order(edits) {
         out.push_str(&text[at..edit.span.start]);
         out.push_str(&edit.text);
         at = edit.span.end;
@@ -615,6 +623,8 @@ mod tests {
     fn an_edit_inside_removed_bytes_falls_away() {
         let edits = vec![Edit::replace(2..3, "x"), Edit::remove(1..4), Edit::insert(4, "!")];
         assert_eq!(apply("abcdef", edits), "a!ef");
+        let edits = vec![Edit::insert(1, "+"), Edit::remove(1..4), Edit::insert(1, "!")];
+        assert_eq!(apply("abcdef", edits), "a+!ef");
     }
 }
 

@@ -74,37 +74,27 @@ impl Elided<'_> {
     }
 
     /// Writes the session with these edits of the excerpt. Those inside removed bytes fall away.
-    pub(crate) fn write(&self, mut edits: Vec<Edit>, out: &mut dyn Write) -> Result<(), Error> {
-        msg_core::sort_by_rank(&mut edits, |it| it.span.start);
-        let (mut at, mut clean_at) = (0, 0);
-        for edit in edits {
-            if edit.span.start < at {
-                continue;
-            }
+    pub(crate) fn write(&self, edits: Vec<Edit>, out: &mut dyn Write) -> Result<(), Error> {
+        let mut clean_at = 0;
+        for edit in edit::in_order(edits) {
             let span = self.clean_span(edit.span.clone());
             self.clean.copy(clean_at..span.start, out)?;
             let text = self.expanded(&edit.text)?;
             out.write_all(&text).map_err(|it| Error::written(&it))?;
-            (at, clean_at) = (edit.span.end, span.end);
+            clean_at = span.end;
         }
         self.clean.copy(clean_at..self.clean.len(), out)
     }
 
     /// How much these edits of the excerpt `text` change, the frame rules included.
     pub(crate) fn effect(&self, text: &str, edits: &[Edit]) -> Effect {
-        let mut sorted: Vec<&Edit> = edits.iter().collect();
-        msg_core::sort_by_rank(&mut sorted, |it| it.span.start);
         let mut res = self.effect;
         res.bytes = self.clean.len() as i64 - self.clean.source_len() as i64;
-        let (mut at, mut last_line) = (0, None);
-        for edit in sorted.into_iter().filter(|it| !it.is_nothing()) {
-            if edit.span.start < at {
-                continue;
-            }
-            at = edit.span.end;
+        let mut last_line = None;
+        for edit in edit::in_order(edits.to_vec()).filter(|it| !it.is_nothing()) {
             res.bytes +=
                 self.expanded_len(&edit.text) as i64 - self.len_of(edit.span.clone()) as i64;
-            match whole_lines(text, edit) {
+            match whole_lines(text, &edit) {
                 Some((written, removed)) => {
                     res.written += written;
                     res.removed += removed;

@@ -17,12 +17,14 @@ pub(crate) struct Plan<'a> {
     pub(crate) findings: Vec<Finding>,
     /// Messages, as ranges of `sent`.
     pub(crate) messages: Vec<Range<usize>>,
-    /// Blocks that go, by record and place in it.
-    dropped: HashSet<(usize, usize)>,
+    /// Blocks that go, by record.
+    dropped: HashMap<usize, HashSet<usize>>,
     /// Blocks that come to the front of a record.
     front: HashMap<usize, Vec<String>>,
     /// New texts of spans inside blocks that stay.
     edits: Vec<Edit>,
+    /// What comes directly before a value, after all else that comes there.
+    openings: Vec<Edit>,
     /// New ids, by the place of the old one.
     renamed: HashMap<usize, String>,
     /// Records that come, each after a record of `sent`, with the block that they hold.
@@ -40,9 +42,10 @@ impl<'a> Plan<'a> {
             rules,
             findings: Vec::new(),
             messages: messages(sent, rules.joins_answers),
-            dropped: HashSet::new(),
+            dropped: HashMap::new(),
             front: HashMap::new(),
             edits: Vec::new(),
+            openings: Vec::new(),
             renamed: HashMap::new(),
             new_records: Vec::new(),
             missing_start: None,
@@ -51,11 +54,11 @@ impl<'a> Plan<'a> {
     }
 
     pub(crate) fn drop_block(&mut self, at: (usize, usize)) {
-        self.dropped.insert(at);
+        self.dropped.entry(at.0).or_default().insert(at.1);
     }
 
     pub(crate) fn is_dropped(&self, at: (usize, usize)) -> bool {
-        self.dropped.contains(&at)
+        self.dropped.get(&at.0).is_some_and(|it| it.contains(&at.1))
     }
 
     pub(super) fn rename(&mut self, id: crate::edit::Value<'_>, new: &str) {
@@ -68,8 +71,10 @@ impl<'a> Plan<'a> {
         self.renamed.get(&id.at).cloned().unwrap_or_else(|| old.to_owned())
     }
 
-    pub(super) fn edit(&mut self, edit: Edit) {
-        self.edits.push(edit);
+    /// Writes something around a value, which stays where it is: of an excerpt it is longer than it looks.
+    pub(super) fn surround(&mut self, value: Value<'_>, (before, after): Around) {
+        self.openings.push(Edit::insert(value.at, before));
+        self.edits.push(Edit::insert(value.end(), after));
     }
 
     pub(super) fn replace(&mut self, span: Range<usize>, text: impl Into<String>) {
@@ -115,7 +120,7 @@ impl<'a> Plan<'a> {
 
     /// How many of its own blocks the record keeps.
     fn n_kept(&self, sent: usize) -> usize {
-        (0..self.sent[sent].blocks().len()).filter(|it| !self.is_dropped((sent, *it))).count()
+        self.sent[sent].blocks().len() - self.dropped.get(&sent).map_or(0, HashSet::len)
     }
 
     /// The blocks that come to the front of a record.
@@ -151,6 +156,7 @@ impl<'a> Plan<'a> {
             let front = front.iter().map(|it| format!("{it},")).collect::<String>();
             res.push(Edit::insert(list.at + 1, front));
         }
+        res.append(&mut self.openings);
         res
     }
 

@@ -7,7 +7,7 @@ use msg_core::Part;
 use serde::Deserialize;
 
 use super::plan::Plan;
-use crate::edit::{Edit, Kind, Value};
+use crate::edit::{Kind, Value};
 use crate::error::{Finding, SessionPlace};
 use crate::link::plan::{BlockKind, Content, Sender};
 
@@ -333,13 +333,10 @@ fn found(
     mend: Option<(&'static str, Around)>,
 ) {
     let finding = Finding::error("session::content-type", place, text);
-    let Some((fix, (before, after))) = mend else {
+    let Some((fix, around)) = mend else {
         plan.findings.push(finding);
         return;
     };
     plan.findings.push(finding.mended(fix, plan.rules.all));
-    // The value itself stays where it is: of an excerpt it is longer than it looks.
-    let span = value.span();
-    plan.edit(Edit::replace(span.start..span.start, before));
-    plan.edit(Edit::replace(span.end..span.end, after));
+    plan.surround(value, around);
 }

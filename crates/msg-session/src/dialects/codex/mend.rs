@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::dialects::codex::{Family, Item, Kind, Path, envelope_of};
-use crate::edit::{Edit, Kind as JsonKind, Object, Value, drop_elements, quoted, set_member};
+use crate::edit::{
+    Edit, Kind as JsonKind, Object, Value, drop_elements, in_order, quoted, set_member,
+};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::Lines;
 
@@ -117,16 +119,15 @@ fn replacements(path: &Path<'_>, plan: &Plan, edits: &mut Vec<Edit>) {
 /// Moves a line to the front, with the edits that are made inside it.
 fn move_to_front(lines: &Lines<'_>, record: usize, edits: &mut Vec<Edit>) {
     let span = lines.records[record].span();
-    let is_inside = |it: &Edit| span.start <= it.span.start && it.span.end <= span.end;
-    let (mut inside, others): (Vec<_>, Vec<_>) = edits.drain(..).partition(is_inside);
+    // A line that comes before it stays where it is.
+    let is_inside = |it: &Edit| {
+        span.start <= it.span.start && span.start < it.span.end && it.span.end <= span.end
+    };
+    let (inside, others): (Vec<_>, Vec<_>) = edits.drain(..).partition(is_inside);
     *edits = others;
-    msg_core::sort_by_rank(&mut inside, |it| it.span.start);
     let mut text = String::new();
     let mut at = span.start;
-    for edit in &inside {
-        if edit.span.start < at {
-            continue;
-        }
+    for edit in in_order(inside) {
         text.push_str(&lines.copied(at..edit.span.start));
         text.push_str(&edit.text);
         at = edit.span.end;
