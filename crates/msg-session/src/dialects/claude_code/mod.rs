@@ -141,9 +141,9 @@ fn finish(
     }
     let mut mend = Mend::new(nodes);
     mend.links_of(tree, options.all);
-    mend.plan(&mut plan, path, chains);
+    mend.plan(&mut plan, tree, path, chains);
     mend.write(tree, &mut edits);
-    edits.extend(node::mend(nodes, tree, &path.records, |it| mend.removes(it)));
+    edits.extend(node::mend(nodes, tree, &path.records, &mend));
     edits.extend(time.and_then(|it| it.1));
     if !options.all {
         let copies = copies_of_changed(nodes, tree, &edits);

@@ -2,6 +2,7 @@
 
 use crate::dialects::claude_code::Path;
 use crate::dialects::claude_code::tree::Tree;
+use crate::dialects::claude_code::write::Mend;
 use crate::dialects::holds_message;
 use crate::edit::{Edit, Object, Value, drop_elements};
 use crate::error::Finding;
@@ -244,18 +245,28 @@ fn kept(
         let kept = messages.list("uuids").into_iter().map(record).collect::<Option<Vec<_>>>()?;
         return Some((messages.get("anchorUuid").and_then(record), kept));
     }
+    let (kept, _) = kept_chain(nodes, tree, boundary)?;
     let segment = metadata.inner("preservedSegment")?;
-    let (head, tail) = (record(segment.get("headUuid")?)?, record(segment.get("tailUuid")?)?);
-    let up = std::iter::successors(Some(tail), |it| tree.parents[*it].map(|it| it as usize));
-    let mut kept = Vec::new();
-    for it in up {
-        kept.push(it);
-        if it == head {
-            kept.reverse();
-            return Some((segment.get("anchorUuid").and_then(record), kept));
-        }
-    }
-    None
+    Some((segment.get("anchorUuid").and_then(record), kept))
+}
+
+/// The records that a boundary keeps by the first and the last one of them, and where it names the last one.
+pub(super) fn kept_chain<'a>(
+    nodes: &'a Nodes<'_>,
+    tree: &Tree<'_>,
+    boundary: usize,
+) -> Option<(Vec<usize>, Value<'a>)> {
+    let metadata = nodes.lines.object(boundary)?.inner("compactMetadata")?;
+    let segment = metadata.inner("preservedSegment")?;
+    let segment = segment.get("headUuid").zip(segment.get("tailUuid"));
+    let (head, tail) = segment.filter(|_| !metadata.has("preservedMessages"))?;
+    let record = |id: Value<'_>| tree.ids.get(id.source).map(|it| *it as usize);
+    let up = |it: &usize| tree.parents[*it].map(|it| it as usize);
+    let mut kept: Vec<usize> = std::iter::successors(Some(record(tail)?), up).collect();
+    let head = record(head)?;
+    kept.truncate(kept.iter().position(|it| *it == head)? + 1);
+    kept.reverse();
+    Some((kept, tail))
 }
 
 /// The finding about kept messages of a path that are lost.
@@ -282,22 +293,30 @@ fn lists<'a>(boundary: &Object<'a>) -> Vec<Vec<Value<'a>>> {
 }
 
 /// The edits that take ids out of the lists of all boundaries: those of records that a mend removes, and in that of
-/// the path those that are lost.
+/// the path those that are lost. Records that come beside the path are kept with those that they follow.
 pub(super) fn mend(
     nodes: &Nodes<'_>,
     tree: &Tree<'_>,
     path: &[usize],
-    is_removed: impl Fn(usize) -> bool,
+    mend: &Mend<'_, '_>,
 ) -> Vec<Edit> {
     let active = last_boundary(nodes, path);
-    let mut res = Vec::new();
+    let (came, mut res) = (mend.came(), Vec::new());
+    if let Some((tail, new)) = mend.new_tail() {
+        res.push(Edit::replace(tail.span(), new));
+    }
     for at in (0..nodes.list.len()).filter(|it| nodes.list[*it].kind == Kind::Boundary) {
         let Some(object) = nodes.lines.object(at) else { continue };
         for list in lists(&object) {
-            let goes = |it: usize| match tree.ids.get(list[it].source) {
-                Some(record) => is_removed(*record as usize),
+            let record = |it: &Value<'_>| tree.ids.get(it.source).map(|it| *it as usize);
+            let goes = |it: usize| match record(&list[it]) {
+                Some(record) => mend.removes(record),
                 None => Some(at) == active,
             };
+            for it in list.iter().filter(|_| Some(at) == active) {
+                let new = record(it).and_then(|it| came.get(&it));
+                res.extend(new.map(|new| Edit::insert(it.end(), format!(",{}", new.join(",")))));
+            }
             match (list.first(), list.last()) {
                 (Some(first), Some(last)) if (0..list.len()).all(goes) => {
                     res.push(Edit::remove(first.at..last.end()));

@@ -8,10 +8,11 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Message, Part, Report, Role};
 use msg_json::{Writer, to_text};
 
+use super::node;
 use super::node::{Kind, Nodes};
 use super::tree::Tree;
 use crate::dialects::claude_code::Path;
-use crate::edit::{Edit, Object, quoted, set_member};
+use crate::edit::{Edit, Object, Value, quoted, set_member};
 use crate::excerpt::spelled;
 use crate::link::Plan;
 use crate::write::{NEW_ID, WriteOptions, record_id, write_block};
@@ -192,6 +193,8 @@ pub(super) struct Mend<'m, 'a> {
     /// Links that are not those of the file.
     links: HashMap<usize, Link>,
     new: Vec<NewRecord>,
+    /// Where the last record is named that a compaction keeps, and what follows that.
+    tail: Option<(Value<'m>, Link)>,
 }
 
 /// Whether gathered results are chained into the path: if all is mended, and if the record at which a
@@ -208,7 +211,7 @@ pub(super) fn chains_gathered(plan: &Plan<'_>, path: &Path<'_>, all: bool) -> bo
 impl<'m, 'a> Mend<'m, 'a> {
     pub(super) fn new(nodes: &'m Nodes<'a>) -> Self {
         let (removed, links) = (HashSet::new(), HashMap::new());
-        Self { nodes, removed, links, new: Vec::new() }
+        Self { nodes, removed, links, new: Vec::new(), tail: None }
     }
 
     /// Takes over the links that were mended in the tree.
@@ -223,8 +226,18 @@ impl<'m, 'a> Mend<'m, 'a> {
     }
 
     /// Takes over what the rules between calls and results have planned.
-    pub(super) fn plan(&mut self, plan: &mut Plan<'_>, path: &Path<'_>, chains: bool) {
-        let on_path: HashSet<usize> = path.records.iter().copied().collect();
+    pub(super) fn plan(
+        &mut self,
+        plan: &mut Plan<'_>,
+        tree: &Tree<'_>,
+        path: &Path<'_>,
+        chains: bool,
+    ) {
+        let boundary = node::last_boundary(self.nodes, &path.records);
+        let kept = boundary.and_then(|it| node::kept_chain(self.nodes, tree, it));
+        let (kept, tail) = kept.unzip();
+        let mut on_path: HashSet<usize> = path.records.iter().copied().collect();
+        let kept: Vec<_> = kept.into_iter().flatten().filter(|it| on_path.insert(*it)).collect();
         for it in &path.lost_replies {
             self.links.insert(it.note, Link::Record(it.last));
         }
@@ -254,24 +267,41 @@ impl<'m, 'a> Mend<'m, 'a> {
         for (record, after) in path.gathered.iter().filter(|_| chains) {
             gathered.entry(*after).or_default().push(*record);
         }
-        for (n, record) in path.records.iter().enumerate() {
-            let mut last = Link::Record(*record);
-            for block in comes.remove(record).into_iter().flatten() {
-                let (follows, uuid) = (last, uuids.next());
-                last = Link::New(self.new.len());
-                let after = *record;
-                self.new.push(NewRecord { after, follows, uuid, block, is_before: false });
+        for chain in [&path.records, &kept] {
+            let mut last = None;
+            for record in chain {
+                if let Some(it) = last.take() {
+                    self.links.insert(*record, it);
+                }
+                let mut link = Link::Record(*record);
+                for block in comes.remove(record).into_iter().flatten() {
+                    let (follows, uuid) = (link, uuids.next());
+                    link = Link::New(self.new.len());
+                    let after = *record;
+                    self.new.push(NewRecord { after, follows, uuid, block, is_before: false });
+                }
+                for record in gathered.remove(record).into_iter().flatten() {
+                    self.links.insert(record, link);
+                    link = Link::Record(record);
+                }
+                last = Some(link).filter(|it| *it != Link::Record(*record));
             }
-            for record in gathered.remove(record).into_iter().flatten() {
-                self.links.insert(record, last);
-                last = Link::Record(record);
-            }
-            if let Some(next) = path.records.get(n + 1)
-                && last != Link::Record(*record)
-            {
-                self.links.insert(*next, last);
-            }
+            self.tail = tail.zip(last);
         }
+    }
+
+    /// The ids of the records that come, as JSON, by the record that each follows.
+    pub(super) fn came(&self) -> HashMap<usize, Vec<String>> {
+        let mut res: HashMap<usize, Vec<String>> = HashMap::new();
+        for it in self.new.iter().filter(|it| !it.is_before) {
+            res.entry(it.after).or_default().push(quoted(&it.uuid));
+        }
+        res
+    }
+
+    /// Where the last record is named that a compaction keeps, if another one is that now, and its id as JSON.
+    pub(super) fn new_tail(&self) -> Option<(Value<'m>, String)> {
+        self.tail.map(|(value, link)| (value, self.json(link)))
     }
 
     /// Writes the edits of links, and the lines that go and come.
