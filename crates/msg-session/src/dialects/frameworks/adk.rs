@@ -146,7 +146,7 @@ fn close(open: &Open<'_>) -> Closing {
 }
 
 /// An event beside another one: of its author, invocation and time.
-fn wrap(block: &str, beside: &Object<'_>) -> String {
+fn wrap(block: &str, beside: &Object<'_>, _: u8) -> String {
     const KEPT: [&str; 6] =
         ["author", "invocationId", "invocation_id", "branch", "timestamp", "actions"];
     let own = beside.text("id").map(|it| quoted(&format!("{it}-result")));

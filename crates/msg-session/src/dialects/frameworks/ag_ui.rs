@@ -20,7 +20,7 @@ use crate::view::{Draft, PartOrigin, View};
 use crate::write::{WriteOptions, text_of, text_of_result};
 
 pub(crate) static STORE: Store = Store {
-    wrap: Wrap::new(|result, _| result.to_owned()),
+    wrap: Wrap::new(|result, _, _| result.to_owned()),
     ..Store::new(Dialect::AgUi, read, close, write)
 };
 

@@ -27,7 +27,7 @@ pub(crate) static STORE: Store = Store {
         "state.messages",
     ],
     blocks: &["contents"],
-    wrap: Wrap::new(|block, beside| match is_of_net(beside) {
+    wrap: Wrap::new(|block, _, style| match style == NET {
         true => format!(r#"{{"role":"tool","contents":[{block}]}}"#),
         false => format!(r#"{{"type":"message","role":"tool","contents":[{block}]}}"#),
     }),
@@ -106,7 +106,7 @@ fn media(object: &Object<'_>) -> Option<Part> {
 
 fn close(open: &Open<'_>) -> Closing {
     let (id, text) = (quoted(open.id), quoted(INTERRUPTED));
-    Closing::Result(match is_of_net(open.record) {
+    Closing::Result(match open.style == NET {
         true => format!(r#"{{"$type":"functionResult","callId":{id},"result":{text}}}"#),
         false => format!(
             r#"{{"type":"function_result","call_id":{id},"result":{text},"exception":{text}}}"#

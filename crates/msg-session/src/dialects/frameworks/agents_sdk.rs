@@ -70,7 +70,7 @@ fn close(open: &Open<'_>) -> Closing {
 }
 
 /// An item as the store has it: alone, in a row with the columns of the one beside it, or in an item of a run.
-fn wrap(item: &str, beside: &Object<'_>) -> String {
+fn wrap(item: &str, beside: &Object<'_>, _: u8) -> String {
     if beside.has("message_data") {
         let columns = beside.iter().filter(|it| it.0 != "id").map(|(name, value)| match name {
             "message_data" => format!(r#""message_data":{}"#, quoted(item)),

@@ -27,7 +27,7 @@ use crate::write::{
 
 pub(crate) static STORE: Store = Store {
     lists: &["messages", "prompt", "response.messages"],
-    wrap: Wrap::new(|block, _| format!(r#"{{"role":"tool","content":[{block}]}}"#)),
+    wrap: Wrap::new(|block, _, _| format!(r#"{{"role":"tool","content":[{block}]}}"#)),
     style: |record| u8::from(record.list("content").iter().any(is_of_v4)),
     ..Store::new(Dialect::AiSdk, read, close, write)
 };

@@ -116,7 +116,7 @@ fn close(open: &Open<'_>) -> Closing {
 }
 
 /// A record of results: of the kind that the record beside it needs.
-fn wrap(block: &str, beside: &Object<'_>) -> String {
+fn wrap(block: &str, beside: &Object<'_>, _: u8) -> String {
     let is_of_a_team = !beside.text("type").is_some_and(|it| OF_MODELS.contains(&&*it));
     if !is_of_a_team {
         return format!(r#"{{"content":[{block}],"type":"FunctionExecutionResultMessage"}}"#);

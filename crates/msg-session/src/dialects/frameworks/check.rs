@@ -2,6 +2,7 @@
 //! that they came from.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use msg_core::{Part, Role};
 
@@ -25,15 +26,74 @@ struct Seen {
     nth: usize,
 }
 
+/// A record as it was read, once.
+struct Parsed<'a> {
+    object: Object<'a>,
+    style: u8,
+    /// The list whose elements are its parts, with them.
+    blocks: Option<(Value<'a>, Vec<Value<'a>>)>,
+    /// The calls that are not among its parts.
+    calls: Vec<Calls<'a>>,
+}
+
+/// A list of calls, and which of them say an id.
+struct Calls<'a>(Vec<Value<'a>>, HashMap<String, Vec<usize>>);
+
+impl<'a> Calls<'a> {
+    fn of(list: Vec<Value<'a>>) -> Self {
+        let mut said: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, call) in list.iter().enumerate() {
+            for (id, _) in ids(*call) {
+                let places = said.entry(id).or_default();
+                if places.last() != Some(&at) {
+                    places.push(at);
+                }
+            }
+        }
+        Self(list, said)
+    }
+}
+
+impl<'a> Parsed<'a> {
+    fn of(value: Value<'a>, store: &Store) -> Option<Self> {
+        let object = value.object()?;
+        let list = |path: &&str| {
+            let list = at_path(value, path)?;
+            Some((list, list.array()?))
+        };
+        let blocks = store.blocks.iter().find_map(list);
+        let calls = CALLS.iter().filter_map(|path| Some(Calls::of(list(path)?.1))).collect();
+        Some(Self { style: (store.style)(&object), object, blocks, calls })
+    }
+
+    /// Where a call or result is that is not among the parts: the list, and the element.
+    fn call(&self, it: &Seen) -> Option<(usize, usize)> {
+        let mut lists = self.calls.iter().enumerate();
+        lists.find_map(|(n, list)| Some((n, *list.1.get(&it.id)?.get(it.nth)?)))
+    }
+
+    /// The element that a call or result is.
+    fn block(&self, it: &Seen) -> Option<Value<'a>> {
+        match it.origin.block {
+            Some(block) => self.blocks.as_ref()?.1.get(block as usize).copied(),
+            None => self.call(it).map(|(n, at)| self.calls[n].0[at]),
+        }
+    }
+}
+
 /// The findings, and how the records are changed.
 struct Plan<'f, 'a> {
     store: &'f Store,
     file: File<'a>,
+    /// The records that were read.
+    parsed: HashMap<usize, Option<Rc<Parsed<'a>>>>,
     all: bool,
     findings: Vec<Finding>,
     edits: Vec<Edit>,
     /// Blocks that go, by their record.
     dropped: BTreeMap<usize, BTreeSet<usize>>,
+    /// Calls that go and are not among the parts, by their record and list.
+    dropped_calls: BTreeMap<(usize, usize), BTreeSet<usize>>,
     /// Records that go.
     gone: BTreeSet<usize>,
     /// Records that come, each after a record.
@@ -47,10 +107,12 @@ pub(super) fn check(store: &Store, file: File<'_>, view: &View, options: &Sessio
     let mut plan = Plan {
         store,
         file,
+        parsed: HashMap::new(),
         all: options.all,
         findings: file.findings().to_vec(),
         edits: Vec::new(),
         dropped: BTreeMap::new(),
+        dropped_calls: BTreeMap::new(),
         gone: BTreeSet::new(),
         come: Vec::new(),
         front: BTreeMap::new(),
@@ -199,20 +261,21 @@ fn complete(plan: &mut Plan<'_, '_>, view: &View, seen: &[Seen], answered: &Hash
             continue;
         }
         let place = plan.place(call);
-        let fix = "an error result says that the call was interrupted";
-        if went_on > Some(call.message) {
-            let message = format!("call `{}` has no result", call.id);
-            let finding = Finding::error("session::unanswered-call", place, message);
-            plan.findings.push(finding.mended(fix, plan.all));
-            plan.close(view, call);
-        } else {
-            let message = format!("the session ends with call `{}`, which has no result", call.id);
-            let finding = Finding::warning("session::open-call", place, message);
-            plan.findings.push(finding.mended(fix, plan.all));
-            if plan.all {
-                plan.close(view, call);
+        let finding = match went_on > Some(call.message) {
+            true => {
+                let message = format!("call `{}` has no result", call.id);
+                Finding::error("session::unanswered-call", place, message)
             }
-        }
+            false => {
+                let message =
+                    format!("the session ends with call `{}`, which has no result", call.id);
+                Finding::warning("session::open-call", place, message)
+            }
+        };
+        let is_made = finding.is_error() || plan.all;
+        let can_be_made = !is_made || plan.close(view, call).is_some();
+        let fix = "an error result says that the call was interrupted";
+        plan.found(finding, can_be_made.then_some(fix));
     }
 }
 
@@ -225,117 +288,100 @@ impl<'a> Plan<'_, 'a> {
         it.origin.block.map_or(place, |block| place.with_block(block as usize))
     }
 
-    fn object(&self, record: usize) -> Option<Object<'a>> {
-        self.file.value(record)?.object()
+    fn parsed(&mut self, record: usize) -> Option<Rc<Parsed<'a>>> {
+        let (file, store) = (self.file, self.store);
+        let read = || file.value(record).and_then(|it| Parsed::of(it, store)).map(Rc::new);
+        self.parsed.entry(record).or_insert_with(read).clone()
     }
 
-    /// The list of a record whose elements are its parts, with them.
-    fn blocks(&self, record: usize) -> Option<Vec<Value<'a>>> {
-        let value = self.file.value(record)?;
-        let lists = self.store.blocks.iter();
-        lists.filter_map(|path| list_at(value, path)).next()
-    }
-
-    /// The block that a call or result is: by its number, or by its id in a list of the record.
-    fn block(&self, it: &Seen) -> Option<(Value<'a>, Vec<Value<'a>>, usize)> {
-        let record = it.origin.record as usize;
-        if let Some(block) = it.origin.block {
-            let blocks = self.blocks(record)?;
-            return Some((*blocks.get(block as usize)?, blocks, block as usize));
-        }
-        let value = self.file.value(record)?;
-        for path in CALLS {
-            let Some(list) = list_at(value, path) else { continue };
-            let with_id = |at: &usize| !ids(list[*at], &it.id).is_empty();
-            if let Some(at) = (0..list.len()).filter(with_id).nth(it.nth) {
-                return Some((list[at], list, at));
-            }
-        }
-        None
+    /// A finding, with its mend if it has one.
+    fn found(&mut self, finding: Finding, fix: Option<&'static str>) {
+        self.findings.push(match fix {
+            Some(fix) => finding.mended(fix, self.all),
+            None => finding,
+        });
     }
 
     fn drop(&mut self, it: &Seen, finding: Finding, fix: &'static str) {
-        self.findings.push(finding.mended(fix, self.all));
-        self.take_out(it);
+        let is_out = self.take_out(it).is_some();
+        self.found(finding, is_out.then_some(fix));
     }
 
-    fn take_out(&mut self, it: &Seen) {
+    /// None where it cannot be told from what is around it.
+    fn take_out(&mut self, it: &Seen) -> Option<()> {
         let record = it.origin.record as usize;
-        match (it.origin.block, it.is_call) {
+        let parsed = self.parsed(record);
+        let call = parsed.as_ref().and_then(|parsed| parsed.call(it)).filter(|_| it.is_call);
+        match (it.origin.block, call) {
             (Some(block), _) => {
+                parsed?.block(it)?;
                 self.dropped.entry(record).or_default().insert(block as usize);
             }
-            (None, false) => {
+            (None, Some((list, at))) => {
+                self.dropped_calls.entry((record, list)).or_default().insert(at);
+            }
+            // The record is the call or the result.
+            (None, None) => {
                 self.gone.insert(record);
             }
-            (None, true) => match self.block(it) {
-                Some((_, list, at)) => self.edits.extend(drop_elements(&list, |it| it == at)),
-                // The record is the call.
-                None => {
-                    self.gone.insert(record);
-                }
-            },
         }
+        Some(())
     }
 
     fn move_result(&mut self, view: &View, it: &Seen, call: &Seen, finding: Finding) {
+        let record = it.origin.record as usize;
         let source = match it.origin.block {
-            Some(_) => self.block(it).map(|it| it.0),
-            None => self.file.value(it.origin.record as usize),
+            Some(_) => self.parsed(record).and_then(|parsed| parsed.block(it)),
+            None => self.file.value(record),
         };
-        let Some(source) = source else { return };
-        self.findings.push(finding.mended("the result is moved after its call", self.all));
-        self.take_out(it);
-        self.put(view, call, source.source.to_owned(), it.origin.block.is_some());
+        let is_block = it.origin.block.is_some();
+        let moved = source.and_then(|source| {
+            self.put(view, call, source.source.to_owned(), is_block)?;
+            self.take_out(it)
+        });
+        self.found(finding, moved.map(|()| "the result is moved after its call"));
     }
 
     /// Answers a call that has no result.
-    fn close(&mut self, view: &View, call: &Seen) {
-        let Some(record) = self.object(call.origin.record as usize) else { return };
-        let block = self.block(call).map(|it| it.0);
-        let open = Open { id: &call.id, name: &call.name, record: &record, block };
-        match (self.store.close)(&open) {
-            Closing::Members(members) => {
-                let object = block.and_then(|it| it.object());
-                let edits = object.iter().flat_map(|it| set_members(it, &members));
-                self.edits.extend(edits);
-            }
-            Closing::MembersOf(name, members) => {
-                let object = block.and_then(|it| it.inner(name));
-                let edits = object.iter().flat_map(|it| set_members(it, &members));
-                self.edits.extend(edits);
-            }
-            Closing::Result(json) => self.put(view, call, json, true),
-        }
+    fn close(&mut self, view: &View, call: &Seen) -> Option<()> {
+        let parsed = self.parsed(call.origin.record as usize)?;
+        let (record, style, block) = (&parsed.object, parsed.style, parsed.block(call));
+        let open = Open { id: &call.id, name: &call.name, record, style, block };
+        let (object, members) = match (self.store.close)(&open) {
+            Closing::Members(members) => (block?.object()?, members),
+            Closing::MembersOf(name, members) => (block?.inner(name)?, members),
+            Closing::Result(json) => return self.put(view, call, json, true),
+        };
+        self.edits.extend(members.iter().map(|(name, json)| set_member(&object, name, &**json)));
+        Some(())
     }
 
     /// Puts a result after the records of its call.
-    fn put(&mut self, view: &View, call: &Seen, json: String, is_block: bool) {
+    fn put(&mut self, view: &View, call: &Seen, json: String, is_block: bool) -> Option<()> {
         let origins = view.origins[call.message].iter().map(|it| it.record as usize);
-        let last = origins.filter(|it| *it < self.file.len()).max();
-        let Some(last) = last else { return };
-        if is_block && self.object(last + 1).is_some_and(|it| (self.store.wrap.takes_results)(&it))
-        {
-            return self.front.entry(last + 1).or_default().push(json);
+        let last = origins.filter(|it| *it < self.file.len()).max()?;
+        let wrap = &self.store.wrap;
+        let takes = |it: Rc<Parsed<'_>>| it.blocks.is_some() && (wrap.takes_results)(&it.object);
+        if is_block && self.parsed(last + 1).is_some_and(takes) {
+            self.front.entry(last + 1).or_default().push(json);
+            return Some(());
         }
-        let beside = self.object(last);
-        let json = match beside.filter(|_| is_block) {
-            Some(beside) => (self.store.wrap.record)(&json, &beside),
-            None => json,
-        };
+        let beside = self.parsed(last).filter(|_| is_block);
+        let json = beside.map_or(json.clone(), |it| (wrap.record)(&json, &it.object, it.style));
         self.come.push((last, json));
+        Some(())
     }
 
     fn rename(&mut self, renamed: &Renamed) {
         let mut done = HashSet::new();
         for (it, new) in renamed {
-            let block = self.block(it).map(|it| it.0);
-            let whole = || self.file.value(it.origin.record as usize);
-            let Some(value) = block.or_else(whole) else { continue };
+            let record = it.origin.record as usize;
+            let block = self.parsed(record).and_then(|parsed| parsed.block(it));
+            let Some(value) = block.or_else(|| self.file.value(record)) else { continue };
             if let Some(row) = value.get("message_data").filter(|it| done.insert(it.at)) {
                 self.edits.extend(renamed_in_text(row, &it.id, new));
             }
-            for id in ids(value, &it.id).into_iter().filter(|id| done.insert(id.at)) {
+            for id in those(value, &it.id).filter(|id| done.insert(id.at)) {
                 self.edits.push(Edit::replace(id.span(), quoted(new)));
             }
         }
@@ -343,7 +389,10 @@ impl<'a> Plan<'_, 'a> {
 
     fn finish(mut self) -> Mends {
         for (record, dropped) in std::mem::take(&mut self.dropped) {
-            let Some(blocks) = self.blocks(record) else { continue };
+            let parsed = self.parsed(record);
+            let Some((_, blocks)) = parsed.as_ref().and_then(|it| it.blocks.as_ref()) else {
+                continue;
+            };
             let front = self.front.contains_key(&record);
             if dropped.len() >= blocks.len() && !front {
                 self.gone.insert(record);
@@ -355,13 +404,18 @@ impl<'a> Plan<'_, 'a> {
                 self.edits.push(Edit::replace(all, new));
                 continue;
             }
-            self.edits.extend(drop_elements(&blocks, |it| dropped.contains(&it)));
+            self.edits.extend(drop_elements(blocks, |it| dropped.contains(&it)));
+        }
+        for ((record, list), dropped) in std::mem::take(&mut self.dropped_calls) {
+            let Some(parsed) = self.parsed(record) else { continue };
+            self.edits.extend(drop_elements(&parsed.calls[list].0, |it| dropped.contains(&it)));
         }
         for (record, new) in std::mem::take(&mut self.front) {
-            let Some(value) = self.file.value(record) else { continue };
-            let lists = self.store.blocks.iter().filter_map(|path| at_path(value, path));
-            let Some(list) = lists.into_iter().find(|it| it.array().is_some()) else { continue };
-            let comma = if list.array().is_some_and(|it| it.is_empty()) { "" } else { "," };
+            let parsed = self.parsed(record);
+            let Some((list, blocks)) = parsed.as_ref().and_then(|it| it.blocks.as_ref()) else {
+                continue;
+            };
+            let comma = if blocks.is_empty() { "" } else { "," };
             self.edits.push(Edit::insert(list.at + 1, new.join(",") + comma));
         }
         let gone: Vec<usize> = self.gone.iter().copied().collect();
@@ -377,13 +431,9 @@ impl<'a> Plan<'_, 'a> {
 /// The edit that renames an id in JSON that a column of a row holds as a text.
 fn renamed_in_text(column: Value<'_>, id: &str, new: &str) -> Option<Edit> {
     let source = column.text()?;
-    let found = ids(Value::whole(&source, 0)?, id).into_iter();
+    let found = those(Value::whole(&source, 0)?, id);
     let edits = found.map(|it| Edit::replace(it.span(), quoted(new))).collect();
     Some(Edit::replace(column.span(), quoted(&apply(&source, edits))))
-}
-
-fn set_members(object: &Object<'_>, members: &[(&'static str, String)]) -> Vec<Edit> {
-    members.iter().map(|(name, json)| set_member(object, name, json.clone())).collect()
 }
 
 /// Paths to lists of calls that are not among the parts of a record.
@@ -399,10 +449,6 @@ const CALLS: [&str; 7] = [
 
 fn at_path<'a>(value: Value<'a>, path: &str) -> Option<Value<'a>> {
     path.split('.').try_fold(value, |it, name| it.get(name))
-}
-
-fn list_at<'a>(value: Value<'a>, path: &str) -> Option<Vec<Value<'a>>> {
-    at_path(value, path)?.array()
 }
 
 /// Members that hold the id of a call, and those in which such a member may be.
@@ -422,18 +468,23 @@ const AROUND: [&str; 12] = [
     "tool_call_result",
 ];
 
-/// Where a call or result says this id; never in what it was called with, or gave.
-fn ids<'a>(value: Value<'a>, id: &str) -> Vec<Value<'a>> {
+/// The ids that a call or result says; never those in what it was called with, or gave.
+fn ids(value: Value<'_>) -> Vec<(String, Value<'_>)> {
     let (mut res, mut open) = (Vec::new(), vec![(value, 0)]);
     while let Some((value, depth)) = open.pop() {
         let Some(object) = value.object() else { continue };
         for (name, it) in object.iter() {
-            if IDS.contains(&name) && it.text().is_some_and(|it| it == id) {
-                res.push(it);
-            } else if AROUND.contains(&name) && depth < 3 {
-                open.push((it, depth + 1));
+            match it.text().filter(|_| IDS.contains(&name)) {
+                Some(id) => res.push((id.into_owned(), it)),
+                None if AROUND.contains(&name) && depth < 3 => open.push((it, depth + 1)),
+                None => {}
             }
         }
     }
     res
+}
+
+/// Where it says this id.
+fn those<'a>(value: Value<'a>, id: &str) -> impl Iterator<Item = Value<'a>> {
+    ids(value).into_iter().filter(move |it| it.0 == id).map(|it| it.1)
 }

@@ -113,7 +113,7 @@ fn close(open: &Open<'_>) -> Closing {
     ))
 }
 
-fn wrap(block: &str, beside: &Object<'_>) -> String {
+fn wrap(block: &str, beside: &Object<'_>, _: u8) -> String {
     match beside.has("_role") {
         true => format!(r#"{{"_role":"tool","_content":[{block}],"_name":null,"_meta":{{}}}}"#),
         false => format!(r#"{{"role":"tool","meta":{{}},"name":null,"content":[{block}]}}"#),

@@ -32,7 +32,7 @@ pub(crate) static STORE: Store = Store {
         "kwargs.messages",
     ],
     blocks: &["content", "data.content", "kwargs.content"],
-    wrap: Wrap::new(|result, _| result.to_owned()),
+    wrap: Wrap::new(|result, _, _| result.to_owned()),
     style,
     ..Store::new(Dialect::LangChain, read, close, write)
 };
@@ -291,7 +291,7 @@ fn close(open: &Open<'_>) -> Closing {
     let members = format!(
         r#""content":{text},"name":{name},"tool_call_id":{id},"status":"error","type":"tool""#
     );
-    Closing::Result(match style(open.record) {
+    Closing::Result(match open.style {
         CONSTRUCTOR => constructor("ToolMessage", &members),
         FLAT => format!("{{{members}}}"),
         _ => format!(r#"{{"type":"tool","data":{{{members}}}}}"#),

@@ -27,7 +27,7 @@ pub(crate) static STORE: Store = Store {
     members: &["blocks", "content", "role"],
     lists: &["messages", "chat_history", "store.*", "chat_store.store.*"],
     blocks: &["blocks"],
-    wrap: Wrap::new(|result, _| result.to_owned()),
+    wrap: Wrap::new(|result, _, _| result.to_owned()),
     ..Store::new(Dialect::LlamaIndex, read, close, write)
 };
 

@@ -73,15 +73,15 @@ pub(crate) struct Store {
 
 /// How a result that is a part of a record comes into the list.
 pub(crate) struct Wrap {
-    /// The record that holds it; `beside` is a record that it follows.
-    record: fn(block: &str, beside: &Object<'_>) -> String,
+    /// The record that holds it; `beside` is a record that it follows, with its style.
+    record: fn(block: &str, beside: &Object<'_>, style: u8) -> String,
     /// Whether a record that follows an answer takes its results in its own list.
     takes_results: fn(&Object<'_>) -> bool,
 }
 
 impl Wrap {
     /// In a record of its own.
-    const fn new(record: fn(&str, &Object<'_>) -> String) -> Self {
+    const fn new(record: fn(&str, &Object<'_>, u8) -> String) -> Self {
         Self { record, takes_results: |_| false }
     }
 }
@@ -104,7 +104,7 @@ impl Store {
             finds_late: true,
             read,
             close,
-            wrap: Wrap::new(|block, _| block.to_owned()),
+            wrap: Wrap::new(|block, _, _| block.to_owned()),
             style: |_| 0,
             write,
         }
@@ -161,6 +161,8 @@ pub(crate) struct Open<'a> {
     id: &'a str,
     name: &'a str,
     record: &'a Object<'a>,
+    /// The style of the record.
+    style: u8,
     block: Option<Value<'a>>,
 }
 

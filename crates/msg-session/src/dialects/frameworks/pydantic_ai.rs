@@ -24,7 +24,7 @@ pub(crate) static STORE: Store = Store {
     lists: &["messages", "message_history", "all_messages"],
     blocks: &["parts"],
     wrap: Wrap {
-        record: |block, _| format!(r#"{{"parts":[{block}],"kind":"request"}}"#),
+        record: |block, _, _| format!(r#"{{"parts":[{block}],"kind":"request"}}"#),
         takes_results: |record| record.text("kind").is_some_and(|it| it == "request"),
     },
     ..Store::new(Dialect::PydanticAi, read, close, write)

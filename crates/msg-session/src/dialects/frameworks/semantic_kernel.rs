@@ -26,7 +26,7 @@ pub(crate) static STORE: Store = Store {
     members: &["Content", "Items", "Role", "content", "items", "role"],
     lists: &["messages", "Messages", "chat_history.messages"],
     blocks: &["items", "Items"],
-    wrap: Wrap::new(|block, beside| match Style::of(beside) {
+    wrap: Wrap::new(|block, _, style| match Style::numbered(style) {
         Style::Net => format!(r#"{{"Role":{{"Label":"tool"}},"Items":[{block}]}}"#),
         Style::Web => format!(r#"{{"role":"tool","items":[{block}]}}"#),
         Style::Python => format!(
@@ -183,7 +183,7 @@ fn media(object: &Object<'_>) -> Option<Part> {
 
 fn close(open: &Open<'_>) -> Closing {
     let (id, name, text) = (quoted(open.id), quoted(open.name), quoted(INTERRUPTED));
-    let style = Style::of(open.record);
+    let style = Style::numbered(open.style);
     if style.is_net() {
         let call = open.block.and_then(|it| it.object());
         let name = |it| style.name("", it);

@@ -256,13 +256,13 @@ fn file(part: &Object<'_>) -> Option<Part> {
 fn close(open: &Open<'_>) -> Closing {
     let text = quoted(INTERRUPTED);
     let invocation = vec![("state", quoted("result")), ("result", text.clone())];
-    let of_v4 = open.block.as_ref().is_some_and(|it| it.get("toolInvocation").is_some());
-    match of_v4 {
-        true => Closing::MembersOf("toolInvocation", invocation),
-        false if open.block.as_ref().is_some_and(|it| it.get("args").is_some()) => {
-            Closing::Members(invocation)
-        }
-        false => Closing::Members(vec![("state", quoted("output-error")), ("errorText", text)]),
+    let of_later = vec![("state", quoted("output-error")), ("errorText", text)];
+    let Some(block) = open.block else { return Closing::Members(of_later) };
+    match (block.get("toolInvocation").is_some(), block.get("type").is_some()) {
+        (true, _) => Closing::MembersOf("toolInvocation", invocation),
+        // Beside the text a call of version 4 is not a part.
+        (false, false) => Closing::Members(invocation),
+        (false, true) => Closing::Members(of_later),
     }
 }
 
