@@ -186,6 +186,16 @@ struct Reader {
     found: Vec<Diagnostic>,
 }
 
+/// What is said of a block of which the call has not all.
+const LEAVES_OUT: &[&str] = &[
+    "xml::dtd-ignored",
+    "xml::duplicate-arguments",
+    "xml::mismatched-close-tag",
+    "xml::missing-close-tag",
+    "xml::stray-text-in-arguments",
+    "xml::stray-text-in-tool",
+];
+
 impl Reader {
     fn message(&mut self, at: usize, message: &mut Message, rest: &[Message]) {
         match message.role {
@@ -215,9 +225,10 @@ impl Reader {
         }
     }
 
-    /// A block that is not a call stays text, which is worth a word.
+    /// A block that is not a call stays text, and of a damaged one nothing may be left but the call: both are worth a word.
     fn tell(&mut self, parsed: &Parsed, (message, part): (usize, usize)) {
-        for it in parsed.diagnostics.iter().filter(|it| it.is_error()) {
+        let is_told = |it: &&Diagnostic| it.is_error() || LEAVES_OUT.contains(&it.code.as_str());
+        for it in parsed.diagnostics.iter().filter(is_told) {
             let mut it = it.clone();
             it.severity = Severity::Warning;
             (it.at.message, it.at.part) = (Some(message), Some(part));
