@@ -160,7 +160,13 @@ impl Told<'_> {
             it.fix.as_deref() == Some("removed") || it.code.as_str().starts_with("xml::")
         };
         let mut gone = self.edits.iter().filter(is_gone).filter_map(|it| it.at.message);
-        !rows.iter().any(|row| row.contains(text)) && gone.any(|it| Some(it) == element)
+        // What a response has around a message goes with it.
+        let is_around = || {
+            let is_dropped = |it: &Diagnostic| it.fix.as_deref() == Some("dropped the message");
+            steps.first().is_some_and(|it| it == "choices") && self.edits.iter().any(is_dropped)
+        };
+        is_around()
+            || !rows.iter().any(|row| row.contains(text)) && gone.any(|it| Some(it) == element)
     }
 
     /// Whether something was said of a message that has this text.
