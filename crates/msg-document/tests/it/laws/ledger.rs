@@ -157,7 +157,8 @@ impl Told<'_> {
         let element = steps.iter().find_map(|it| it.parse::<usize>().ok());
         // Of a damaged call in a text the call is read.
         let is_gone = |it: &&Diagnostic| {
-            it.fix.as_deref() == Some("removed") || it.code.as_str().starts_with("xml::")
+            it.fix.as_deref().is_some_and(|it| it.starts_with("removed"))
+                || it.code.as_str().starts_with("xml::")
         };
         let mut gone = self.edits.iter().filter(is_gone).filter_map(|it| it.at.message);
         // What a response has around a message goes with it.
