@@ -531,6 +531,7 @@ static BLOCKS: Parts = Parts {
     may_be_text: true,
     may_be_null: true,
     may_be_value: false,
+    kinds: &[],
 };
 
 /// Results do not nest.
@@ -541,6 +542,7 @@ static RESULT_BLOCKS: Parts = Parts {
     may_be_text: true,
     may_be_null: true,
     may_be_value: true,
+    kinds: &[],
 };
 
 fn text(text: &str) -> String {

@@ -369,6 +369,7 @@ static RESULT: Parts = Parts {
     may_be_text: true,
     may_be_null: true,
     may_be_value: true,
+    kinds: &[],
 };
 
 /// The only member of the union that a block has.

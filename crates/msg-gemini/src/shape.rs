@@ -162,6 +162,7 @@ static PARTS: Parts = Parts {
     may_be_text: false,
     may_be_null: true,
     may_be_value: false,
+    kinds: &KINDS,
 };
 
 /// What is meant by a `systemInstruction` that is not one.

@@ -88,6 +88,7 @@ static CHAT_PARTS: Parts = Parts {
     may_be_text: true,
     may_be_null: true,
     may_be_value: false,
+    kinds: &[],
 };
 
 static VALUE_PARTS: Parts = Parts { may_be_value: true, ..CHAT_PARTS };
@@ -188,6 +189,7 @@ static ITEM_PARTS: Parts = Parts {
     may_be_text: true,
     may_be_null: false,
     may_be_value: false,
+    kinds: &[],
 };
 
 static OUTPUT_PARTS: Parts = Parts { may_be_null: true, may_be_value: true, ..ITEM_PARTS };

@@ -82,6 +82,8 @@ pub struct Parts {
     pub may_be_null: bool,
     /// Whether a list of which no element is a part is a value by itself, as what a tool gave.
     pub may_be_value: bool,
+    /// The members of which a part may have one, in the two ways of spelling them; none where a type says what it is.
+    pub kinds: &'static [(&'static str, &'static str)],
 }
 
 /// What an object among parts is.
@@ -105,6 +107,44 @@ impl Parts {
                 it.key(member).str(text);
             });
         })
+    }
+
+    /// The parts that an object means which has the members of several, and these members. What else it has goes with
+    /// its text if it says that this is a thought, and with the last of them otherwise.
+    fn apart(&self, source: &str) -> Option<(Vec<String>, Vec<String>)> {
+        let mut reader = Reader::from_text(source);
+        reader.begin_object().ok().filter(|()| !self.kinds.is_empty())?;
+        let (mut kinds, mut others) = (Vec::new(), Vec::new());
+        while let Some(key) = reader.next_key().ok()? {
+            let is_null = reader.peek().ok()? == Kind::Null;
+            let member = (key.text.into_owned(), reader.raw().ok()?);
+            let is_kind = |it: &&(&str, &str)| it.0 == member.0 || it.1 == member.0;
+            match self.kinds.iter().position(|it| is_kind(&it)) {
+                Some(_) if is_null => {}
+                Some(kind) if kinds.iter().any(|it: &(usize, _)| it.0 == kind) => return None,
+                Some(kind) => kinds.push((kind, member)),
+                None => others.push(member),
+            }
+        }
+        if kinds.len() < 2 {
+            return None;
+        }
+        // A call has the signature.
+        kinds.sort_by_key(|it| it.0);
+        let names = kinds.iter().map(|it| format!("`{}`", it.1.0)).collect();
+        let last = kinds.len() - 1;
+        let parts = kinds.iter().enumerate().map(|(at, (_, (name, value)))| {
+            let is_own = |it: &&(String, &str)| at == if it.0 == "thought" { 0 } else { last };
+            to_text(|out| {
+                out.object(|out| {
+                    out.key(name).raw(value);
+                    others.iter().filter(is_own).for_each(|it| {
+                        out.key(&it.0).raw(it.1);
+                    });
+                });
+            })
+        });
+        Some((names, parts.collect()))
     }
 
     /// Tells parts by the text of their `type`.
@@ -403,12 +443,19 @@ impl Mender {
         for (at, element) in elements(source).enumerate() {
             let before = self.path.len();
             self.path.push_str(&format!("[{at}]"));
-            match self.part(of, element) {
-                Outcome::New(json) => {
-                    has_changed = true;
-                    list.push(json);
+            let apart = of.apart(element);
+            if let Some((names, _)) = &apart {
+                self.notes.push(format!("{} must hold one of {}", self.path, names.join(", ")));
+            }
+            has_changed |= apart.is_some();
+            for piece in apart.map_or_else(|| vec![element.to_owned()], |it| it.1) {
+                match self.part(of, &piece) {
+                    Outcome::New(json) => {
+                        has_changed = true;
+                        list.push(json);
+                    }
+                    _ => list.push(piece),
                 }
-                _ => list.push(element.to_owned()),
             }
             self.path.truncate(before);
         }

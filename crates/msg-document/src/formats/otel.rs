@@ -99,6 +99,7 @@ static PARTS: Parts = Parts {
     may_be_text: false,
     may_be_null: true,
     may_be_value: false,
+    kinds: &[],
 };
 
 /// What is wanted of a part of this type.

@@ -468,4 +468,5 @@ static SUMMARY: Parts = Parts {
     may_be_text: false,
     may_be_null: true,
     may_be_value: false,
+    kinds: &[],
 };
