@@ -35,9 +35,15 @@ const GROWTH: f64 = 10.5;
 const KERNEL: f64 = 1.1;
 
 /// Does an entry's part of a row once (0 is ours), on a part of the input: what callgrind watches.
-pub fn once(name: &str, scale: &str, entry: &str) -> Result<(), Box<dyn Error>> {
+pub fn once(
+    name: &str,
+    scale: &str,
+    entry: &str,
+    more: Option<&str>,
+) -> Result<(), Box<dyn Error>> {
     let row = rows::all().find(|it| it.name == name).ok_or("unknown row")?;
-    let contest = (row.make)(&Data::to_count(scale.parse()?));
+    let data = Data::to_count(scale.parse()?).with_more(more.map(PathBuf::from));
+    let contest = (row.make)(&data);
     if let Some(entry) = contest.entries.get(entry.parse::<usize>()?) {
         entry.run(&mut Clock::default());
     }

@@ -40,6 +40,12 @@ impl Data {
         Data { scale: scale.max(2), ..Data::new(None) }
     }
 
+    /// With the recordings of a larger folder.
+    #[must_use]
+    pub fn with_more(self, more: Option<PathBuf>) -> Self {
+        Data { more, ..self }
+    }
+
     /// Whether instructions are counted, so that only our own paths matter.
     pub fn is_to_count(&self) -> bool {
         self.scale > 1

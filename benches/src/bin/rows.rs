@@ -3,7 +3,7 @@
 //! ```text
 //! rows page CRITERION [NAME…] [--data DIR] [--write DOCS]   table and remarks; into DOCS/benchmarks.md and DOCS/benchmarks.svg
 //! rows count [--write]                                      instructions beside benches/budgets.tsv
-//! rows once NAME SCALE ENTRY                                an entry's part of a row, for callgrind
+//! rows once NAME SCALE ENTRY [DIR]                          an entry's part of a row, for callgrind
 //! ```
 
 #![allow(
@@ -26,7 +26,8 @@ fn main() -> Res {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["once", name, scale, entry] => count::once(name, scale, entry),
+        ["once", name, scale, entry] => count::once(name, scale, entry, None),
+        ["once", name, scale, entry, data] => count::once(name, scale, entry, Some(data)),
         ["count", rest @ ..] => count::run(rest.contains(&"--write")),
         ["page", criterion, rest @ ..] => page(Path::new(criterion), &parse(rest)?),
         _ => Err(
