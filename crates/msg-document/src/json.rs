@@ -122,7 +122,9 @@ impl ObjectWriter {
 
 /// How many characters begin in these bytes of a text.
 pub(crate) fn chars(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|it| **it & 0xc0 != 0x80).count()
+    // So few that a byte counts them: a vector of bytes is added to at once.
+    let few = bytes.chunks(128);
+    few.map(|it| usize::from(it.iter().map(|it| u8::from(it & 0xc0 != 0x80)).sum::<u8>())).sum()
 }
 
 // What formats of other programs have in common: members that are taken one by one, what is left of them, and

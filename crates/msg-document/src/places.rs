@@ -9,9 +9,10 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
+use memchr::memmem;
 use msg_core::{Diagnostic, Message, Part, Role};
 use msg_json::{JsonError, Kind, Reader, value_end};
 
@@ -202,19 +203,24 @@ impl Listed {
         let next = first(at + 1).unwrap_or(self.spans.len());
         let is_alone = next == index + 1 && at.checked_sub(1).and_then(first) != Some(index);
         // The parts of a message of several elements, or of one of several, are not those of the element.
-        let below = of.at.part.filter(|_| is_alone).and_then(|part| {
-            let below = part_pointer(messages.get(number)?, part, (steps, start))?;
-            Some((steps.follow(start, &below)?, below))
-        });
-        let part = below.as_ref().and_then(|(offset, _)| {
-            Some(&steps.text[*offset..value_end(steps.text.as_bytes(), *offset)?])
-        });
+        let below = of
+            .at
+            .part
+            .filter(|_| is_alone)
+            .and_then(|part| part_below(messages.get(number)?, part, (steps, start)));
         // A message of many parts may have as many findings, and is not searched for each.
         let is_short = messages.get(number).is_some_and(|it| it.parts.len() < 8);
-        let has_id = of.at.tool_call_id.as_deref().is_none_or(|id| {
-            part.is_some_and(|it| it.contains(id))
-                || is_short && steps.text[start..end].contains(id)
-        });
+        let searched = || match (is_short, &below) {
+            (true, _) => Some(&steps.text[start..end]),
+            (false, Some((offset, _))) => {
+                Some(&steps.text[*offset..value_end(steps.text.as_bytes(), *offset)?])
+            }
+            (false, None) => None,
+        };
+        let has_id = of.at.tool_call_id.as_deref();
+        let contains =
+            |text: &str, id: &str| memmem::find(text.as_bytes(), id.as_bytes()).is_some();
+        let has_id = has_id.is_none_or(|id| searched().is_some_and(|it| contains(it, id)));
         let (offset, below) = below.unwrap_or((start, String::new()));
         let pointer = format!("{}/{index}{below}", self.pointer);
         Some(Found { pointer, offset, has_id })
@@ -357,39 +363,42 @@ fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, JsonError> {
     Ok(res)
 }
 
-/// The pointer of a part in its message, where the source has one value for it.
-fn part_pointer(
+/// Where a part of a message is, and its pointer in that, where the source has one value for it.
+fn part_below(
     message: &Message,
     part: usize,
     (steps, element): (&Steps<'_>, usize),
-) -> Option<String> {
+) -> Option<(usize, String)> {
     let parts = &message.parts;
-    let is_call = matches!(parts.get(part)?, Part::ToolCall(_));
-    let has = |pointer: &str| steps.follow(element, pointer).is_some();
-    for list in ["/content", "/parts"] {
+    let member = |name: &str| steps.step(element, name);
+    let item = |list: usize, at: usize| steps.step(list, &at.to_string());
+    let calls = member("tool_calls");
+    for name in ["content", "parts"] {
         // Each element is a part, and nothing beside the list is.
-        let pointer = format!("{list}/{part}");
-        if has(&pointer) && !has(&format!("{list}/{}", parts.len())) && !has("/tool_calls") {
-            return Some(pointer);
+        let list = member(name).filter(|it| calls.is_none() && item(*it, parts.len()).is_none());
+        if let Some(offset) = list.and_then(|it| item(it, part)) {
+            return Some((offset, format!("/{name}/{part}")));
         }
     }
-    if is_call && has("/tool_calls") {
-        let calls = parts[..part].iter().filter(|it| matches!(it, Part::ToolCall(_))).count();
-        return Some(format!("/tool_calls/{calls}"));
+    if let (Part::ToolCall(_), Some(calls)) = (parts.get(part)?, calls) {
+        let at = parts[..part].iter().filter(|it| matches!(it, Part::ToolCall(_))).count();
+        return Some((item(calls, at)?, format!("/tool_calls/{at}")));
     }
-    (parts.len() == 1 && has("/content")).then(|| "/content".to_owned())
+    let content = member("content").filter(|_| parts.len() == 1)?;
+    Some((content, "/content".to_owned()))
 }
 
 /// The way to values of a text: an object or a list is read once, however many pointers lead through it.
 struct Steps<'t> {
     text: &'t str,
     /// What is in those that were read, by where they begin.
-    read: RefCell<HashMap<usize, Rc<Inside<'t>>>>,
+    read: RefCell<BTreeMap<usize, Rc<Inside<'t>>>>,
 }
 
 /// Where the values in an object or a list begin.
 enum Inside<'t> {
-    Members(HashMap<Cow<'t, str>, usize>),
+    /// By their names; of those that come twice in their order.
+    Members(Vec<(Cow<'t, str>, usize)>),
     Elements(Vec<usize>),
     Nothing,
 }
@@ -401,13 +410,24 @@ impl<'t> Steps<'t> {
 
     /// Where the value at a pointer begins, from a value that begins at `start`.
     fn follow(&self, start: usize, pointer: &str) -> Option<usize> {
-        pointer.split('/').skip(1).try_fold(start, |at, step| match &*self.inside(at) {
-            Inside::Members(names) => {
-                names.get(&*step.replace("~1", "/").replace("~0", "~")).copied()
-            }
-            Inside::Elements(starts) => starts.get(step.parse::<usize>().ok()?).copied(),
-            Inside::Nothing => None,
+        let name = |step: &str| step.replace("~1", "/").replace("~0", "~");
+        pointer.split('/').skip(1).try_fold(start, |at, step| match step.contains('~') {
+            true => self.step(at, &name(step)),
+            false => self.step(at, step),
         })
+    }
+
+    /// Where the member of this name, or the element of this number, begins in the value that begins at `at`.
+    fn step(&self, at: usize, name: &str) -> Option<usize> {
+        match &*self.inside(at) {
+            Inside::Members(names) => {
+                // Of members that come twice the first counts.
+                let at = names.partition_point(|it| *it.0 < *name);
+                names.get(at).filter(|it| it.0 == name).map(|it| it.1)
+            }
+            Inside::Elements(starts) => starts.get(name.parse::<usize>().ok()?).copied(),
+            Inside::Nothing => None,
+        }
     }
 
     fn inside(&self, at: usize) -> Rc<Inside<'t>> {
@@ -425,9 +445,10 @@ impl<'t> Inside<'t> {
         let mut reader = Reader::from_text(&text[at..]);
         match reader.peek() {
             Ok(Kind::Object) => {
-                let mut names = HashMap::new();
+                let mut names = Vec::new();
                 // What is not JSON has been refused before: nothing is found after its end.
                 let _ = members(&mut reader, at, &mut names);
+                names.sort_by(|a, b| a.0.cmp(&b.0));
                 Inside::Members(names)
             }
             Ok(Kind::Array) => {
@@ -440,15 +461,14 @@ impl<'t> Inside<'t> {
     }
 }
 
-/// Of members that come twice the first counts.
 fn members<'t>(
     reader: &mut Reader<'t>,
     at: usize,
-    names: &mut HashMap<Cow<'t, str>, usize>,
+    names: &mut Vec<(Cow<'t, str>, usize)>,
 ) -> Result<(), JsonError> {
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
-        names.entry(key.text).or_insert(at + reader.next_offset());
+        names.push((key.text, at + reader.next_offset()));
         reader.raw()?;
     }
     Ok(())
@@ -473,7 +493,7 @@ pub(crate) struct LineIndex {
 }
 
 /// Characters are counted once for so many bytes.
-const BLOCK: usize = 4096;
+const BLOCK: usize = 256;
 
 impl LineIndex {
     pub(crate) fn new(text: &str) -> Self {
