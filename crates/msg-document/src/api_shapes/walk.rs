@@ -135,9 +135,11 @@ impl<'a> Walk<'a> {
         };
         let list = self.path.len();
         self.push(member.name);
-        for (at, element) in elements(value).into_iter().enumerate() {
+        let mut rest = value.strip_prefix('[').unwrap_or_default();
+        for at in 0.. {
+            let Some((element, members, after)) = next_element(rest) else { break };
+            rest = after;
             self.element = Some(at);
-            let members = members(element);
             self.elements.push(members.as_ref().map_or(0, size));
             self.last.push((Cow::default(), None));
             if let Some(members) = &members {
@@ -471,6 +473,11 @@ fn size(members: &Members<'_>) -> usize {
 
 /// The members of an object; nothing for another value.
 fn members(json: &str) -> Option<Members<'_>> {
+    members_of_first(json).map(|it| it.0)
+}
+
+/// The members of the object that a text begins with, and what is after it.
+fn members_of_first(json: &str) -> Option<(Members<'_>, &str)> {
     let mut rest = json.trim_start().strip_prefix('{')?;
     let mut res = Vec::new();
     while let Some((name, after)) = next_value(rest) {
@@ -478,7 +485,16 @@ fn members(json: &str) -> Option<Members<'_>> {
         res.push((text(name)?, value));
         rest = after;
     }
-    Some(res)
+    Some((res, rest.trim_start().strip_prefix('}')?))
+}
+
+/// The first element of what is left of a list, its members if it is an object, which is read once, and what is after it.
+fn next_element(rest: &str) -> Option<(&str, Option<Members<'_>>, &str)> {
+    let rest = after_comma(rest);
+    match members_of_first(rest) {
+        Some((members, after)) => Some((&rest[..rest.len() - after.len()], Some(members), after)),
+        None => next_value(rest).map(|(element, after)| (element, None, after)),
+    }
 }
 
 /// The elements of an array; none of another value.
@@ -494,10 +510,14 @@ fn elements(json: &str) -> Vec<&str> {
 
 /// The first value of what is left of a list or an object, and what is after it; nothing at its end.
 fn next_value(rest: &str) -> Option<(&str, &str)> {
-    let rest = rest.trim_start();
-    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    let rest = after_comma(rest);
     let end = value_end(rest.as_bytes(), 0)?;
     Some(rest.split_at(end))
+}
+
+fn after_comma(rest: &str) -> &str {
+    let rest = rest.trim_start();
+    rest.strip_prefix(',').unwrap_or(rest).trim_start()
 }
 
 /// The last member of a name, which counts.
