@@ -74,7 +74,7 @@ fn check_row(row: &Row, options: &CheckOptions) -> Result<Checked, Refusal> {
 /// Checks a document that is one conversation.
 fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let skeleton = options.skeleton(json);
-    if let Some(checked) = skeleton.as_ref().and_then(|it| it.check(options)) {
+    if let Some(checked) = skeleton.as_ref().and_then(|it| it.check_text(json, options)) {
         checked.trace();
         return Ok(checked);
     }
@@ -179,6 +179,16 @@ impl Document {
 
     /// As [`Document::check`], of a document that was read from this text.
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
+        self.check_found(self.check_chain(options), text, options)
+    }
+
+    /// As [`Document::check_text`], with what [`Document::check_chain`] finds.
+    pub(crate) fn check_found(
+        &self,
+        mut found: Vec<Diagnostic>,
+        text: Option<&[u8]>,
+        options: &CheckOptions,
+    ) -> Checked {
         // What was merely spelled otherwise is not a problem of the conversation.
         let notes = other_notes(self, options.profile.as_ref());
         let notes = notes.filter(|it| it.severity != Severity::Info || says_unread(it));
@@ -186,7 +196,6 @@ impl Document {
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes = notes.chain(self.check_head(options));
         let mut notes: Vec<_> = notes.chain(other_body(self, text, options)).collect();
-        let mut found = self.check_chain(options);
         let unread = unread_calls(self.messages());
         if !unread.is_empty() {
             let ids: HashSet<_> =

@@ -5,7 +5,7 @@
 mod log;
 
 use msg_core::Diagnostic;
-use msg_document::{Accept, CheckOptions, Checked, Document, Refusal, Skeleton, check};
+use msg_document::{Accept, CheckOptions, Checked, Document, Refusal, check};
 use serde::Serialize;
 
 use self::log::{Log, LogForm};
@@ -78,7 +78,7 @@ impl Command for Args {
                 return it.show(|number, line| {
                     // A line that cannot be read is a result of the log like any other.
                     let (text, status) = match checked_line(number, line, &options) {
-                        Ok((_, checked)) => (log.take(&name, &checked), status(&checked)),
+                        Ok(checked) => (log.take(&name, &checked), status(&checked)),
                         Err(it) => {
                             let it = it.at_column_in(line).at_line(number);
                             (log.refuse(&name, it.diagnostic()), Status::Failed)
@@ -91,7 +91,7 @@ impl Command for Args {
             match !is_json && is_text {
                 true => show_lines(cx, it, &options),
                 false => it.answer_numbered(|number, line| {
-                    let checked = checked_line(number, line, &options)?.1;
+                    let checked = checked_line(number, line, &options)?;
                     log.take("", &checked);
                     Ok(Answer::new(checked.to_json(), status(&checked)))
                 }),
@@ -136,37 +136,25 @@ impl Command for Args {
     }
 }
 
-/// A line with findings is read whole, so that these have places: the line of the file, and the column in the line. Of a
-/// row the document is missing, and so is that of a line of plain chat messages in which nothing is found.
+/// The answer to a line, with the places of its findings: the line of the file, and the column in the line.
 fn checked_line(
     number: Option<u64>,
     line: &[u8],
     options: &CheckOptions,
-) -> Result<(Option<Document>, Checked), Refusal> {
-    let is_row = !options.read.fields.is_empty();
-    let skeleton = || Skeleton::of_json(line, &options.read)?.check(options);
-    let plain = if is_row { None } else { skeleton() };
-    if let Some(checked) = plain.filter(|it| it.diagnostics.is_empty()) {
-        return Ok((None, checked));
+) -> Result<Checked, Refusal> {
+    let mut checked = check(line, options)?;
+    // What was found by a quick look has no places yet.
+    let has_places = checked.diagnostics.iter().all(|it| it.at.line.is_some());
+    if !has_places
+        && options.read.fields.is_empty()
+        && let Ok(document) = Document::read(line, &options.read)
+    {
+        document.locate(line, &mut checked.diagnostics);
     }
-    let document = match !is_row {
-        true => Document::read(line, &options.read).ok(),
-        false => None,
-    };
-    // What is not a conversation may be a row that holds one.
-    let (document, mut checked) = match document {
-        None => (None, check(line, options)?),
-        Some(mut document) => {
-            document.say_who_made_it(options.read.made_by.as_ref());
-            document.set_source(line.to_vec());
-            let checked = document.check(options);
-            (Some(document), checked)
-        }
-    };
     if let Some(number) = number.and_then(|it| usize::try_from(it).ok()) {
         checked.diagnostics.iter_mut().for_each(|it| it.at.line = Some(number));
     }
-    Ok((document, checked))
+    Ok(checked)
 }
 
 /// The lines of a document each that are not sound, for people.
@@ -174,13 +162,16 @@ fn show_lines(cx: &Context, lines: Lines<'_>, options: &CheckOptions) -> Result<
     let (color, is_row) = (lines.out.has_colour(cx), lines.is_row());
     let name = lines.name().to_owned();
     lines.show(|number, line| {
-        let (document, checked) = checked_line(number, line, options)?;
+        let checked = checked_line(number, line, options)?;
         let status = status(&checked);
         if status == Status::Clean && !is_row {
             return Ok(Answer::new(Vec::new(), status));
         }
         let (found, n_folded) = folded(cx, &checked.diagnostics);
         let found = &found[..];
+        // What is found is shown beside what it was found in; of a row nothing is.
+        let is_quoted = !is_row && !found.is_empty();
+        let document = is_quoted.then(|| Document::read(line, &options.read).ok()).flatten();
         let messages = document.as_ref().map_or(&[][..], Document::messages);
         let quotes = Quotes::of(messages, found, cx.folding());
         let mut text = List { color, ..cx.list(&name, &quotes) }.findings(found);

@@ -60,6 +60,8 @@ pub(super) struct Seen {
     texts: usize,
     /// The members of messages, parts and calls that no rule of the chain looks at: some provider may refuse the name.
     pub(super) names: Names,
+    /// Something is missing that an API may ask for, and that a rule of the chain only misses.
+    pub(super) lacks: bool,
 }
 
 /// Names of members that are not kept, each once.
@@ -197,7 +199,8 @@ impl Conversation {
     fn message(&mut self, source: &mut impl Cursor) -> Option<Message> {
         let mut draft = Draft::default();
         source.object(|source, name| draft.member(source, name, &mut self.seen))?;
-        self.has_more |= draft.has_more || draft.is_null && draft.role == Some(Role::Tool);
+        self.has_more |= draft.has_more;
+        self.seen.lacks |= draft.is_null && draft.role == Some(Role::Tool);
         if let Some(unusual) = draft.shape.take() {
             self.shapes.push(draft.whole_shape(*unusual))?;
         }
@@ -447,8 +450,7 @@ impl Draft {
             }
             Some(())
         })?;
-        // An API may ask for what a rule of the chain only misses.
-        self.has_more |= kind.is_none() || id.is_none();
+        seen.lacks |= kind.is_none() || id.is_none();
         let kind = kind.unwrap_or(CallKind::Unspecified);
         let (name, arguments) = function?;
         let call = ToolCall { kind, ..ToolCall::new(id.unwrap_or_default(), name, arguments) };

@@ -26,7 +26,7 @@ use msg_chainast::Profile;
 use msg_core::{Diagnostic, Message, Report, request::RequestHead};
 use msg_json::{JsonStr, Kind, Reader, unescape, write_str};
 
-use self::message::{Conversation, Names};
+use self::message::{Conversation, Names, Seen};
 use crate::check::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
@@ -63,6 +63,8 @@ pub struct Skeleton {
     document: Document,
     /// There was more that some provider may judge, and of which nothing is kept.
     has_more: bool,
+    /// Something is missing that an API may ask for: it sees it in the text.
+    lacks: bool,
     /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but an
     /// edit may list the members of a message.
     names: Names,
@@ -93,26 +95,57 @@ impl Skeleton {
         let Conversation { messages, has_more, seen, head, place, .. } = found;
         let content = Content::new(messages, Nothing { head }, Report::default());
         let document = Document::of_content(Format::default(), content, options);
-        Some(Skeleton { document, has_more, names: seen.names, place })
+        let Seen { names, lacks, .. } = seen;
+        Some(Skeleton { document, has_more, lacks, names, place })
     }
 
     /// What a check of the document finds; nothing where only the whole document tells.
     pub fn check(&self, options: &CheckOptions) -> Option<Checked> {
+        let found = self.found(options)?;
+        let is_told = !self.asks_api(&found, options);
+        is_told.then(|| self.checked(found, None, options))?
+    }
+
+    /// As [`Skeleton::check`], of the document whose text this is: with what the API of a profile says of it, and then with
+    /// the places of what is found.
+    pub(crate) fn check_text(&self, json: &[u8], options: &CheckOptions) -> Option<Checked> {
+        let found = self.found(options)?;
+        let text = self.asks_api(&found, options).then_some(json);
+        let mut checked = self.checked(found, text, options)?;
+        let is_quick = |it: &Diagnostic| it.code == "chain::missing-tool-result";
+        if options.profile.is_some() && !checked.diagnostics.iter().all(is_quick) {
+            self.document.locate(json, &mut checked.diagnostics);
+        }
+        Some(checked)
+    }
+
+    /// What the rules of the chain and of a profile find in the messages.
+    fn found(&self, options: &CheckOptions) -> Option<Vec<Diagnostic>> {
         if !self.is_judged(options.profile.as_ref(), options.chain) || options.messages.is_some() {
             return None;
         }
         // Whether it is a request, whose calls have results, tells only the whole document.
-        let may_be_answer = self.document.is_lone_answer();
-        if may_be_answer
-            && self.document.messages().iter().any(|it| it.tool_calls().next().is_some())
-        {
+        let has_calls =
+            || self.document.messages().iter().any(|it| it.tool_calls().next().is_some());
+        if self.document.is_lone_answer() && has_calls() {
             return None;
         }
-        let checked = self.document.check(options);
-        // What a profile finds may name members and places, and an API answers to more than messages show.
-        let is_of_chain = |it: &Diagnostic| it.code == "chain::missing-tool-result";
-        let is_told = options.profile.is_none() || checked.diagnostics.iter().all(is_of_chain);
-        Some(checked).filter(|it| is_told && !needs_texts(&it.diagnostics))
+        Some(self.document.check_chain(options))
+    }
+
+    /// Whether the API of a profile may say more than was found, which it sees in the text.
+    fn asks_api(&self, found: &[Diagnostic], options: &CheckOptions) -> bool {
+        options.profile.is_some() && (self.lacks || !found.iter().all(is_of_chain))
+    }
+
+    fn checked(
+        &self,
+        found: Vec<Diagnostic>,
+        text: Option<&[u8]>,
+        options: &CheckOptions,
+    ) -> Option<Checked> {
+        let checked = self.document.check_found(found, text, options);
+        Some(checked).filter(|it| !needs_texts(&it.diagnostics))
     }
 
     /// The mended messages, and what was changed: no messages where that is nothing. None where only the whole document
@@ -138,7 +171,8 @@ impl Skeleton {
         let is_short = options.chain.placeholder.text().len() < LONG;
         let profile = options.chain.profile.as_deref();
         let lists_none = profile.is_none() || self.names.is_empty();
-        is_short && lists_none && self.is_judged(profile, options.chain.check)
+        let lacks_none = profile.is_none() || !self.lacks;
+        is_short && lists_none && lacks_none && self.is_judged(profile, options.chain.check)
     }
 
     /// What a provider takes may depend on any member, and on the model that a request names.
@@ -151,6 +185,17 @@ impl Skeleton {
     pub fn n_messages(&self) -> usize {
         self.document.messages().len()
     }
+}
+
+/// Whether a finding is about who speaks when, or a member that no API refuses for its shape: beside these alone an API
+/// says nothing else of plain messages.
+fn is_of_chain(it: &Diagnostic) -> bool {
+    const OF_CHAIN: [&str; 3] = [
+        "chain::consecutive-user",
+        "chain::missing-tool-result",
+        "profile::reasoning-not-accepted",
+    ];
+    OF_CHAIN.contains(&it.code.as_str())
 }
 
 /// Whether plain chat messages are read as such with these options. A file's name may be that of another format, and
