@@ -1,7 +1,8 @@
 //! Where images, sound, video and files are allowed, what results may contain (PM-31, PM-81, PM-132), and the names of
 //! documents (PM-107 to PM-109, PM-205, PM-206).
 //!
-//! Media in a place that is not allowed move into a user message after the results, if they are allowed there. Nothing
+//! Media in a place that is not allowed move into a user message after the results or the system messages, if they are
+//! allowed there. Nothing
 //! is decoded or converted.
 
 use std::collections::HashSet;
@@ -58,7 +59,9 @@ impl Conform<'_, '_> {
         let mut placed: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
         let mut moved = Moved::new();
         for (at, mut item) in std::mem::take(&mut self.items).into_iter().enumerate() {
-            if item.message.role != Role::Tool && !moved.is_empty() {
+            // Those of a system message go after the last one.
+            let waits = matches!(item.message.role, Role::Tool | Role::System | Role::Developer);
+            if !waits && !moved.is_empty() {
                 put_before(&mut item, &mut moved, &mut placed);
             }
             self.take_media(&mut item, answered[at], &mut moved);
@@ -100,7 +103,7 @@ impl Conform<'_, '_> {
             };
             let place = item.place(at);
             let may_move = may_be_of_user(part) && self.takes("user", kind);
-            let mended = mends && may_move && role == Role::Assistant;
+            let mended = mends && may_move && role != Role::User;
             self.tell_media("profile::media-place", (kind, role.as_str()), place, None, mended);
             if mended && self.mends("media_roles") {
                 let part = &mut item.message.to_mut().parts[at];
