@@ -2,8 +2,7 @@
 //! documents (PM-107 to PM-109, PM-205, PM-206).
 //!
 //! Media in a place that is not allowed move into a user message after the results or the system messages, if they are
-//! allowed there. Nothing
-//! is decoded or converted.
+//! allowed there. Nothing is decoded or converted.
 
 use std::collections::HashSet;
 
