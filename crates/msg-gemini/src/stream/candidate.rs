@@ -123,6 +123,12 @@ impl Candidate {
         self.end_text(step);
         let mut channel = Channel::default();
         if kind == TextKind::Reasoning {
+            if let Some(Piece::Text { kind, text, is_plain: true, .. }) = self.pieces.last()
+                && *kind == TextKind::Reasoning
+            {
+                // Without its end the blank line after it is taken for one of its own.
+                announce(text_part(*kind, text.text().to_owned(), Extra::default()), step);
+            }
             if self.has_reasoning && !text.source.is_empty() {
                 kind.announce("\n\n", step);
             }
