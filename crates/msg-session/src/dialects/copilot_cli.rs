@@ -17,7 +17,6 @@ use crate::dialects::records;
 use crate::dialects::records::Event;
 use crate::edit::{Object, set_member};
 use crate::error::{Finding, SessionOptions};
-use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
 use crate::write::{WriteOptions, record_id, text_of, text_of_result, write_arguments};
@@ -85,7 +84,7 @@ impl LineRules for CopilotCli {
                     Some(it) => time = Some(it.source),
                     None => {
                         without_time.push(at);
-                        let edit = |it: &str| set_member(&record, "timestamp", spelled(it));
+                        let edit = |it: &str| set_member(&record, "timestamp", it);
                         edits.extend(time.map(edit));
                     }
                 }

@@ -16,7 +16,6 @@ use super::{Format, LineRules, Mends, Write};
 use crate::dialects::gemini_cli::{response, user_part};
 use crate::edit::{Object, Value, quoted};
 use crate::error::SessionOptions;
-use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
 use crate::parts::INTERRUPTED;
@@ -273,7 +272,7 @@ fn record(call: &Object<'_>, id: &str, parent: &str, block: &str) -> String {
     let mut res = format!(r#"{{"uuid":{id},"parentUuid":{parent}"#);
     let copy = |name: &str, res: &mut String| {
         if let Some(value) = call.get(name) {
-            res.push_str(&format!(",\"{name}\":{}", spelled(value.source)));
+            res.push_str(&format!(",\"{name}\":{}", value.source));
         }
     };
     copy("sessionId", &mut res);
