@@ -192,6 +192,12 @@ fn reused(plan: &mut Plan<'_, '_>, seen: Vec<Seen>) -> (Vec<Seen>, Renamed) {
                 };
                 let message = format!("call id `{}` belongs to an earlier call", it.id);
                 let finding = Finding::error("session::reused-call-id", plan.place(&it), message);
+                if plan.id_of(&it).is_none() {
+                    plan.findings.push(finding);
+                    calls.insert(it.id.clone(), (it.message, None));
+                    left.push(it);
+                    continue;
+                }
                 let fix = format!("this call and its result get the id `{new}`");
                 plan.findings.push(finding.mended(fix, plan.all));
                 calls.insert(it.id.clone(), (it.message, Some(new.clone())));
@@ -372,12 +378,19 @@ impl<'a> Plan<'_, 'a> {
         Some(())
     }
 
+    /// What says the id of a call or result: its block, or its record; none where nothing is found that says it.
+    fn id_of(&mut self, it: &Seen) -> Option<Value<'a>> {
+        let record = it.origin.record as usize;
+        let block = self.parsed(record).and_then(|parsed| parsed.block(it));
+        let value = block.or_else(|| self.file.value(record))?;
+        let says = value.get("message_data").is_some() || those(value, &it.id).next().is_some();
+        says.then_some(value)
+    }
+
     fn rename(&mut self, renamed: &Renamed) {
         let mut done = HashSet::new();
         for (it, new) in renamed {
-            let record = it.origin.record as usize;
-            let block = self.parsed(record).and_then(|parsed| parsed.block(it));
-            let Some(value) = block.or_else(|| self.file.value(record)) else { continue };
+            let Some(value) = self.id_of(it) else { continue };
             if let Some(row) = value.get("message_data").filter(|it| done.insert(it.at)) {
                 self.edits.extend(renamed_in_text(row, &it.id, new));
             }
