@@ -38,6 +38,9 @@ pub struct Session {
 /// How often a mended session is mended again, for what only a mend brought to light.
 const ROUNDS: usize = 4;
 
+/// No id is shorter that is made of digits.
+const ID: usize = 8;
+
 impl Session {
     /// A session of a dialect that is known.
     pub fn new(dialect: Dialect, blobs: Vec<Blob>) -> Self {
@@ -86,6 +89,22 @@ impl Session {
         let store = dialects::frameworks::store(self.dialect)?;
         let [blob] = self.blobs.as_slice() else { return None };
         store.list_span(std::str::from_utf8(&blob.bytes).ok()?)
+    }
+
+    /// The text of a session of JSON lines as its records are read: damaged lines mended, or gone (SE-20 to SE-26). None of
+    /// another one. Linear.
+    ///
+    /// ```
+    /// use msg_session::{Blob, Dialect, Session};
+    ///
+    /// let lines = vec![Blob::new("s.jsonl", "{\"type\":\"us{\"type\":\"x\",\"id\":1}\n{\"type\":\"us\n")];
+    /// let text = Session::new(Dialect::Pi, lines).sound_text();
+    /// assert_eq!(text.as_deref(), Some("{\"type\":\"x\",\"id\":1}\n"));
+    /// ```
+    pub fn sound_text(&self) -> Option<String> {
+        let [blob] = self.blobs.as_slice() else { return None };
+        dialects::format(self.dialect).line_rules(&blob.name, &blob.bytes)?;
+        Some(crate::frame::read_lines(&blob.bytes, u64::MAX).text)
     }
 
     /// The bytes, unchanged where nothing was mended.
@@ -139,16 +158,29 @@ impl Session {
         tracing::debug!(dialect = self.dialect.name(), findings = findings.len(), "session mended");
         let mut round = changed;
         // The message of a provider is about the session as it was.
-        let again = SessionOptions { error: None, ..options.clone() };
+        let mut again = SessionOptions { error: None, ..options.clone() };
         for _ in 0..ROUNDS {
+            let before = again.leaf.as_ref().map(|_| self.record_count());
             if !dialects::make(round, &mut self.blobs) {
                 break;
             }
+            again.leaf = again.leaf.map(|it| self.leaf_now(it, before.unwrap_or(0)));
             let Checked { findings: found, changed } = self.checked(&again)?;
             Finding::add_mended(&mut findings, &found);
             round = changed;
         }
         Ok(findings)
+    }
+
+    /// A leaf of a session that had so many records before it was mended: one that is a number moves with the records
+    /// before it; ids of digits alone are longer.
+    pub(crate) fn leaf_now(&self, leaf: String, before: usize) -> String {
+        match leaf.parse::<usize>() {
+            Ok(number) if leaf.len() < ID => {
+                (number + self.record_count()).saturating_sub(before).to_string()
+            }
+            _ => leaf,
+        }
     }
 
     /// How many records a session of lines has; 0 of any other one.

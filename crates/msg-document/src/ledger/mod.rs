@@ -22,6 +22,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use msg_core::{Code, Diagnostic, Severity};
 use msg_forms::turns::LowerOptions;
+use msg_session::{Blob, Session};
 
 use self::edits::Kept;
 pub(crate) use self::edits::{Cut, account_in_place, account_of_edits, name_left_out};
@@ -419,20 +420,42 @@ pub(crate) fn is_one(format: Format, source: &str) -> bool {
     !format.codec().spans_lines() || end() == Some(source.trim_end().len())
 }
 
-/// A document as JSON: itself, or the messages of one that is none.
+/// A document as JSON: itself, or the messages of one that is none. Of several lines those that are damaged are mended, or
+/// gone, as they are read: the report names them.
 pub(crate) fn json_of<'d>(
     document: &'d [u8],
     format: Format,
     read: &ReadOptions,
     lower: &LowerOptions,
 ) -> Option<Cow<'d, str>> {
-    match format.is_json() {
-        true => {
-            let text = std::str::from_utf8(document).ok()?;
-            Some(Cow::Borrowed(text.trim_start_matches('\u{feff}')))
-        }
-        false => native(document, read, lower).map(Cow::Owned),
+    if !format.is_json() {
+        return native(document, read, lower).map(Cow::Owned);
     }
+    let text = std::str::from_utf8(document).ok().map(|it| it.trim_start_matches('\u{feff}'));
+    if !format.codec().spans_lines() {
+        return text.map(Cow::Borrowed);
+    }
+    let is_sound = |it: &&str| is_value(it) || it.lines().all(|it| it.is_empty() || is_value(it));
+    Some(match text.filter(is_sound) {
+        Some(text) => Cow::Borrowed(text),
+        None => Cow::Owned(sound_lines(document, format)),
+    })
+}
+
+fn is_value(text: &str) -> bool {
+    msg_json::value_end(text.as_bytes(), 0) == Some(text.trim_end().len())
+}
+
+/// The lines of a document of which some are damaged. Of another one, such as a list that ends early, all of it.
+fn sound_lines(document: &[u8], format: Format) -> String {
+    let session = |dialect| Session::new(dialect, vec![Blob::new("", document)]);
+    if let Some(text) = format.name().parse().ok().and_then(|it| session(it).sound_text()) {
+        return text;
+    }
+    let text = String::from_utf8_lossy(document).into_owned();
+    let (sound, damaged): (Vec<&str>, Vec<&str>) =
+        text.lines().filter(|it| !it.trim().is_empty()).partition(|it| is_value(it));
+    if sound.len() < damaged.len() { text } else { sound.join("\n") }
 }
 
 /// The messages of a document in native form.
