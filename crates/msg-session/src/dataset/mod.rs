@@ -179,18 +179,18 @@ impl Dataset {
         Self { options, ..Self::default() }
     }
 
-    /// Adds the views of a session. Linear in the session and the views where branches are
-    /// linked to what is before them (claude-code, qwen-code, pi); otherwise it is read once per view.
+    /// Adds the views of a session. Linear in the session and the views where branches are linked to what is before them
+    /// (claude-code, qwen-code, pi) or steps back to it (codex, gemini-cli); otherwise it is read once per view.
     ///
     /// # Errors
     /// Nothing of the session can be read.
     pub fn add(&mut self, name: &str, session: &Session) -> Result<(), Error> {
         let number = self.report.sessions;
-        let views = views::of(session)?;
+        let (views, tools) = (views::of(session)?, tools(session));
         self.report.sessions += 1;
         for view in views {
             self.account.session_has(number, name, &view);
-            match view.candidate(session, number, name, &mut self.account) {
+            match view.candidate(session, number, name, &tools, &mut self.account) {
                 Ok(candidate) => self.candidates.push(candidate),
                 // A view without an answer has nothing to train on.
                 Err(None) => {}

@@ -6,10 +6,12 @@
 //!      └─ c2 ─ d2          the slice of d2   a b c2 d2
 //! ```
 //!
-//! Only where nothing is odd about the links. A path through a compaction needs the whole session.
+//! Only where nothing is odd about the links. A path through a compaction needs the whole session. Where records are not
+//! linked, their dialect says which are of a leaf.
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::dialects;
 use crate::edit::{Object, quoted};
 use crate::frame::{Lines, read_lines};
 use crate::view::View;
@@ -55,6 +57,8 @@ enum Share {
 #[derive(Debug)]
 pub(super) struct Slice {
     pub(super) session: Session,
+    /// The leaf that it is read along, if it goes on after that.
+    pub(super) leaf: Option<String>,
     /// The numbers of its records in the session.
     records: Vec<u32>,
 }
@@ -157,12 +161,9 @@ impl Slices {
         }
         let first = *records.first()?;
         records.extend((0..HEAD.min(first)).filter(|it| !self.nodes[*it].is_linked));
-        let lines = records.iter().map(|it| &self.lines.text[self.lines.records[*it].span()]);
-        let text: String = lines.flat_map(|it| [it, "\n"]).collect();
-        let number = |it: &usize| u32::try_from(*it).unwrap_or(u32::MAX);
         Some(Slice {
-            session: Session::new(self.dialect, vec![Blob::new(self.name.clone(), text)]),
-            records: records.iter().map(number).collect(),
+            leaf: Some(leaf.to_owned()),
+            ..Slice::of(self.dialect, &self.name, &self.lines, records)
         })
     }
 
@@ -198,7 +199,52 @@ fn shared(record: &Object<'_>, node: &mut Node) -> Vec<Share> {
     res
 }
 
+/// The records of each leaf of a session, by the number of the leaf (codex, gemini-cli).
+pub(super) struct Replayed {
+    dialect: Dialect,
+    name: String,
+    lines: Lines<'static>,
+    records: HashMap<usize, Vec<usize>>,
+}
+
+impl Replayed {
+    /// What is enough to read each of these leaves, once for all. None of a session that is damaged.
+    pub(super) fn of(session: &Session, leaves: &[usize]) -> Option<Self> {
+        let ([blob], dialect) = (session.blobs(), session.dialect()) else { return None };
+        let rules = dialects::format(dialect).line_rules(&blob.name, &blob.bytes)?;
+        let lines = read_lines(&blob.bytes, SessionOptions::default().max_record).without_source();
+        if !lines.findings.is_empty() {
+            return None;
+        }
+        let found = rules.leaves(&lines, leaves);
+        let records = leaves.iter().zip(found).filter_map(|it| Some((*it.0, it.1?))).collect();
+        Some(Self { dialect, name: blob.name.clone(), lines, records })
+    }
+
+    /// The slice of a leaf.
+    pub(super) fn of_leaf(&mut self, leaf: &str) -> Option<Slice> {
+        let records = self.records.remove(&leaf.parse().ok()?)?;
+        Some(Slice::of(self.dialect, &self.name, &self.lines, records))
+    }
+}
+
 impl Slice {
+    fn of(
+        dialect: Dialect,
+        name: &str,
+        lines: &Lines<'_>,
+        records: impl IntoIterator<Item = usize>,
+    ) -> Self {
+        let (mut text, mut numbers) = (String::new(), Vec::new());
+        for it in records {
+            text.push_str(&lines.text[lines.records[it].span()]);
+            text.push('\n');
+            numbers.push(u32::try_from(it).unwrap_or(u32::MAX));
+        }
+        let session = Session::new(dialect, vec![Blob::new(name, text)]);
+        Self { session, leaf: None, records: numbers }
+    }
+
     /// The number that a record of the slice has in the session.
     pub(super) fn number(&self, record: u32) -> u32 {
         let number = usize::try_from(record).ok().and_then(|it| self.records.get(it));

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use msg_core::{Message, Part, Role, ToolResult, native};
 
 use super::is_answer;
-use super::slices::{Slice, Slices};
+use super::slices::{Replayed, Slice, Slices};
 use crate::dataset::MissingCall;
 use crate::parts::INTERRUPTED;
 use crate::view::PartOrigin;
@@ -33,11 +33,16 @@ pub(super) fn of(session: &Session) -> Result<Vec<ModelView>, Error> {
     if matches!(session.dialect(), Dialect::OpenAiJsonl | Dialect::ShareGpt) {
         return Err(Error::NotRead { what: "a data set already: its lines are samples" });
     }
-    let mut reader = Reader { known: HashSet::new(), next: VecDeque::new(), views: Vec::new() };
+    let mut reader = Reader::default();
     let (view, mut is_compacted) = (session.read(&along(None))?, false);
     reader.take(None, u32::MAX, view, None, &mut is_compacted);
     // What the view of no leaf was read along only another view says.
     reader.read_next(session, None);
+    let mut numbers: Vec<usize> = reader.next.iter().filter_map(|it| it.0.parse().ok()).collect();
+    numbers.sort_unstable();
+    if let Some(replayed) = (numbers.len() > FEW).then(|| Replayed::of(session, &numbers)) {
+        reader.read_replayed(replayed);
+    }
     let slices = Slices::of(session).filter(|_| reader.next.len() > FEW);
     let slices = slices.and_then(|it| {
         let first = reader.views.first().filter(|it| it.leaf.is_none())?;
@@ -57,10 +62,13 @@ pub(super) fn of(session: &Session) -> Result<Vec<ModelView>, Error> {
 const FEW: usize = 4;
 
 /// Reads view after view, each of which may name branches.
+#[derive(Default)]
 struct Reader {
     known: HashSet<String>,
     /// The branches that are known and not read yet: their leaves and last records.
     next: VecDeque<(String, u32)>,
+    /// What was there before the first compaction.
+    compacted: Option<u32>,
     views: Vec<ModelView>,
 }
 
@@ -87,6 +95,24 @@ impl Reader {
         self.take(Some(leaf), record, view, slice, &mut is_compacted);
     }
 
+    /// Reads the branches of which it is known what they are read from. All branches of the session are known.
+    fn read_replayed(&mut self, replayed: Option<Replayed>) {
+        let Some(mut replayed) = replayed else { return };
+        let compacted = self.compacted.unwrap_or(u32::MAX);
+        for (leaf, record) in std::mem::take(&mut self.next) {
+            let slice = replayed.of_leaf(&leaf);
+            let read = slice.and_then(|it| Some((it.session.read(&along(None)).ok()?, it)));
+            let Some((mut view, slice)) = read else {
+                self.next.push_back((leaf, record));
+                continue;
+            };
+            view.branches.clear();
+            let origins = view.origins.iter_mut().flatten();
+            origins.for_each(|it| it.record = slice.number(it.record));
+            self.take(Some(leaf), record, view, Some(slice), &mut (compacted < record));
+        }
+    }
+
     fn take(
         &mut self,
         leaf: Option<String>,
@@ -96,7 +122,11 @@ impl Reader {
         is_compacted: &mut bool,
     ) {
         for branch in std::mem::take(&mut view.branches) {
-            *is_compacted |= branch.kind == BranchKind::Compacted;
+            if branch.kind == BranchKind::Compacted {
+                *is_compacted = true;
+                self.compacted =
+                    Some(self.compacted.map_or(branch.record, |it| it.min(branch.record)));
+            }
             if self.known.insert(branch.leaf.clone()) {
                 self.next.push_back((branch.leaf, branch.record));
             }
@@ -139,6 +169,7 @@ impl ModelView {
         session: &Session,
         number: usize,
         name: &str,
+        tools: &[String],
         account: &mut Account,
     ) -> Result<Candidate, Option<String>> {
         let mended = self.mended(session);
@@ -166,14 +197,17 @@ impl ModelView {
             prefixes: prefixes_of(messages),
             parts: prefixes_of_parts(messages).into_iter().map(|it| it.1).collect(),
             is_compacted: self.is_compacted,
-            tools: super::tools(session),
+            tools: tools.to_vec(),
         })
     }
 
     /// The view of the mended session; none if nothing is to be mended.
     fn mended(&self, session: &Session) -> Result<Option<View>, String> {
-        let session = self.slice.as_ref().map_or(session, |it| &it.session);
-        let options = along(self.leaf.as_deref());
+        let (session, leaf) = match &self.slice {
+            Some(slice) => (&slice.session, &slice.leaf),
+            None => (session, &self.leaf),
+        };
+        let options = along(leaf.as_deref());
         let findings = session.check(&options).map_err(|it| it.to_string())?;
         let mut errors = findings.iter().filter(|it| it.is_error());
         let is_lasting = |it: &&&Finding| it.fix.is_none() && !LOADING.contains(&it.code.as_str());
@@ -186,19 +220,10 @@ impl ModelView {
         let before = session.record_count();
         let mut session = session.clone();
         session.repair(&options).map_err(|it| it.to_string())?;
-        // A leaf that is a number moves with the records before it; ids of digits alone are longer.
-        let leaf = self.leaf.as_ref().map(|leaf| match leaf.parse::<usize>() {
-            Ok(number) if leaf.len() < ID => {
-                (number + session.record_count()).saturating_sub(before).to_string()
-            }
-            _ => leaf.clone(),
-        });
+        let leaf = leaf.clone().map(|it| session.leaf_now(it, before));
         session.read(&along(leaf.as_deref())).map(Some).map_err(|it| it.to_string())
     }
 }
-
-/// No id is shorter that is made of digits.
-const ID: usize = 8;
 
 /// Errors that keep an agent from loading a session, and say nothing about what was said in it.
 const LOADING: [&str; 3] =
@@ -281,7 +306,7 @@ impl Seen {
     /// Whether an answer is a copy of one that was met; it is met then.
     fn meets(&mut self, session: usize, answer: &Answer<'_>) -> bool {
         let mut is_copy = !self.prefixes.insert(answer.prefix);
-        is_copy |= answer.record.is_some_and(|it| !self.records.insert((session, it)));
+        is_copy |= answer.record.is_some_and(|it| self.records.contains(&(session, it)));
         if answer.message.tool_calls().next().is_some() {
             let is_known = !self.contents.insert((session, content(answer.message)));
             is_copy |= is_known && (answer.is_compacted || answer.record.is_none());
@@ -374,6 +399,8 @@ impl Account {
                 *self.open.entry((owner, call.id.clone())).or_default() -= 1;
             }
         }
+        // Several answers of one sample may be of one record, which a compaction wrote.
+        seen.records.extend(sample.records.iter().flatten().map(|it| (sample.session, *it)));
         res
     }
 

@@ -81,6 +81,13 @@ pub(crate) trait LineRules {
         options: &SessionOptions,
     ) -> Result<Mends, Error>;
 
+    /// Of each of these leaves, which are numbers of records in order, the records that say what is sent up to it, in the
+    /// order of the file: a session of these alone says the same. None of a leaf where it would not; nothing where leaves
+    /// are ids. One pass.
+    fn leaves(&self, _lines: &Lines<'_>, _leaves: &[usize]) -> Vec<Option<Vec<usize>>> {
+        Vec::new()
+    }
+
     /// Tells whether it reads a record that holds a message: those that it does not read are reported (SE-28). Nothing
     /// where it looks at each record anyway, and reports such itself.
     fn reads(&self) -> Option<fn(&Object<'_>) -> bool> {

@@ -108,6 +108,46 @@ fn many_branches_are_read_from_what_is_theirs() {
     assert_eq!((report.missing, report.left_out), (Vec::new(), Vec::new()));
 }
 
+/// More steps back than are read from the whole session: each branch is read from its items, with who made them, and one
+/// of which a step back took a part of a compaction's history from the whole session.
+#[test]
+fn many_steps_back_are_read_from_what_is_theirs() {
+    let line = |kind: &str, payload: Value| json!({"timestamp": "2026-01-01T00:00:00.000Z", "type": kind, "payload": payload});
+    let says = |role: &str, text: String| json!({"type": "message", "role": role, "content": [{"type": if role == "user" { "input_text" } else { "output_text" }, "text": text}]});
+    let back =
+        |turns: u64| line("event_msg", json!({"type": "thread_rolled_back", "num_turns": turns}));
+    let header = json!({"id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/p", "originator": "o", "cli_version": "1"});
+    let history = ["h0", "h1", "h2", "h3"];
+    let history: Vec<_> = history
+        .iter()
+        .enumerate()
+        .map(|(at, it)| says(["user", "assistant"][at % 2], (*it).to_owned()))
+        .collect();
+    let mut lines =
+        vec![line("session_meta", header), line("response_item", says("user", "Hi".to_owned()))];
+    let mut wanted = Vec::new();
+    for at in 0..6 {
+        lines.push(line("response_item", says("user", format!("q{at}"))));
+        lines.push(line("turn_context", json!({"model": format!("m{at}")})));
+        lines.push(line("response_item", says("assistant", format!("a{at}"))));
+        lines.push(back(1));
+        wanted.push(format!("Hi | q{at} | a{at}*"));
+    }
+    lines.push(line("compacted", json!({"message": "", "replacement_history": history})));
+    lines.push(back(1));
+    for at in 6..8 {
+        lines.push(line("response_item", says("user", format!("q{at}"))));
+        lines.push(line("response_item", says("assistant", format!("a{at}"))));
+        lines.push(back(1));
+        wanted.push(format!("h0 | h1 | q{at} | a{at}*"));
+    }
+    let (samples, report) = samples(&[session(Dialect::Codex, &lines)], DatasetOptions::default());
+    assert_eq!(shown(&samples), wanted);
+    let made_by = samples[3].messages[2].provenance().and_then(|it| it.model.as_deref());
+    assert_eq!(made_by, Some("m3"));
+    assert_eq!((report.missing, report.left_out), (Vec::new(), Vec::new()));
+}
+
 /// An id of eight digits is not the number of a record.
 #[test]
 fn a_branch_whose_id_is_digits_is_mended() {

@@ -8,6 +8,7 @@
 //! {"timestamp":"…","type":"compacted","payload":{"message":"…","replacement_history":[…]}}
 //! ```
 
+mod leaves;
 mod mend;
 
 use std::borrow::Cow;
@@ -75,6 +76,10 @@ impl LineRules for Codex {
         }
         let left = mend::write(lines, &path, &plan, header, &mut findings, &mut edits);
         Ok(Mends::new(lines.records.len(), left, findings, edits))
+    }
+
+    fn leaves(&self, lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>> {
+        leaves::of(lines, leaves)
     }
 }
 

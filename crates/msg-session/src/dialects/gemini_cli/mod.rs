@@ -71,6 +71,10 @@ impl LineRules for GeminiCli {
     ) -> Result<Mends, Error> {
         check(File::Lines(lines), options)
     }
+
+    fn leaves(&self, lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>> {
+        view::leaves(lines, leaves)
+    }
 }
 
 fn view(file: File<'_>, options: &SessionOptions) -> Result<View, Error> {

@@ -1,7 +1,7 @@
 //! A Gemini CLI session as messages (SE-61).
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use msg_core::{Part, Reasoning, Role, Usage};
 
@@ -149,6 +149,8 @@ fn usage(message: &Object<'_>) -> Option<Usage> {
 /// A message that is there at the end.
 pub(super) struct Message<'a> {
     pub(super) record: usize,
+    /// The record that said it first, which has its place.
+    first: usize,
     pub(super) place: SessionPlace,
     pub(super) value: Value<'a>,
     pub(super) object: Object<'a>,
@@ -219,21 +221,25 @@ impl<'a> Replay<'a> {
 
     fn lines(&mut self, lines: &'a Lines<'a>, end: usize) {
         for at in 0..end {
-            let Some(value) = lines.value(at) else { continue };
-            let Some(object) = value.object() else { continue };
-            if let Some(set) = object.get("$set") {
-                self.set(lines, at, set);
-            } else if let Some(id) = object.get("$rewindTo") {
-                self.rewind(lines, at, id);
-            } else if let Some(message) = message(at, lines.place(at), value) {
-                self.put(message);
-            } else if is_header(&object) {
-                self.has_header = true;
-                let is_bad = !has_project(&object);
-                self.bad_header = is_bad.then(|| lines.place(at)).or(self.bad_header);
-            } else {
-                self.findings.push(super::super::unknown_record(lines.place(at), Some(&object)));
-            }
+            self.line(lines, at);
+        }
+    }
+
+    fn line(&mut self, lines: &'a Lines<'a>, at: usize) {
+        let Some(value) = lines.value(at) else { return };
+        let Some(object) = value.object() else { return };
+        if let Some(set) = object.get("$set") {
+            self.set(lines, at, set);
+        } else if let Some(id) = object.get("$rewindTo") {
+            self.rewind(lines, at, id);
+        } else if let Some(message) = message(at, lines.place(at), value) {
+            self.put(message);
+        } else if is_header(&object) {
+            self.has_header = true;
+            let is_bad = !has_project(&object);
+            self.bad_header = is_bad.then(|| lines.place(at)).or(self.bad_header);
+        } else {
+            self.findings.push(super::super::unknown_record(lines.place(at), Some(&object)));
         }
     }
 
@@ -241,7 +247,10 @@ impl<'a> Replay<'a> {
     fn put(&mut self, message: Message<'a>) {
         let Some(id) = id_of(&message.object) else { return self.messages.push(message) };
         match self.ids.get(&id) {
-            Some(at) => self.messages[*at] = message,
+            Some(at) => {
+                let old = &mut self.messages[*at];
+                *old = Message { first: old.first, ..message };
+            }
             None => {
                 self.ids.insert(id, self.messages.len());
                 self.messages.push(message);
@@ -282,7 +291,34 @@ impl<'a> Replay<'a> {
 
 fn message(record: usize, place: SessionPlace, value: Value<'_>) -> Option<Message<'_>> {
     let object = value.object()?;
-    Some(Message { record, place, value, kind: kind(&object)?, object })
+    Some(Message { record, first: record, place, value, kind: kind(&object)?, object })
+}
+
+// The records that each branch of a session is read from (SE-161), so that one of many steps back is read once.
+
+/// Of each of these records, in order, those that say what is sent up to it; none where they alone would say more: of
+/// messages that one record sets some are gone.
+pub(super) fn leaves(lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>> {
+    let (mut replay, mut header) = (Replay::default(), None);
+    // The record that set the messages last, and how many.
+    let mut set = (None, 0);
+    let mut res = Vec::with_capacity(leaves.len());
+    for at in 0..=leaves.last().copied().unwrap_or(0) {
+        replay.line(lines, at);
+        let is = |name: &str| lines.object(at).is_some_and(|it| it.has(name));
+        if is("$set") && replay.messages.last().is_some_and(|it| it.first == at) {
+            set = (Some(at), replay.messages.len());
+        } else if lines.object(at).is_some_and(|it| is_header(&it)) {
+            header = Some(at);
+        }
+        while leaves.get(res.len()) == Some(&at) {
+            let left = replay.messages.iter().filter(|it| Some(it.first) == set.0).count();
+            let records: BTreeSet<usize> =
+                replay.messages.iter().flat_map(|it| [it.first, it.record]).chain(header).collect();
+            res.push((left == 0 || left == set.1).then(|| records.into_iter().collect()));
+        }
+    }
+    res
 }
 
 pub(super) fn kind(object: &Object<'_>) -> Option<Kind> {

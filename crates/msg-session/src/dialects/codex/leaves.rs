@@ -1,0 +1,76 @@
+//! The records that each branch of a session is read from (SE-161): its items, the headers and what says who
+//! made them. A session of many steps back is then read once, and a slice of it for each.
+//!
+//! ```text
+//! header q1 a1 (back 1) q2 a2      the leaf a1: header q1 a1      the leaf a2: header q2 a2
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::{Kind, Path, envelope_of};
+use crate::frame::Lines;
+
+/// Of each of these records, in order, those that say what is sent up to it; none where they alone would say more.
+pub(super) fn of(lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>> {
+    let (mut path, mut history) = (Path::default(), History::default());
+    // The first header, and the last one.
+    let mut headers: [Option<usize>; 2] = [None, None];
+    let mut res = Vec::with_capacity(leaves.len());
+    for at in 0..=leaves.last().copied().unwrap_or(0) {
+        if let Some((object, (kind, payload))) = lines.object(at).zip(envelope_of(lines, at)) {
+            path.record(lines, at, &kind, &object, &payload);
+            match &*kind {
+                "session_meta" => {
+                    headers = [headers[0].or(Some(at)), Some(at)];
+                    history = History::default();
+                }
+                "compacted" if payload.list("replacement_history").is_empty() => {
+                    history.kept = in_history(&path);
+                    history.summary = Some(at);
+                }
+                "compacted" => {
+                    let all = in_history(&path);
+                    history = History { all, kept: all, summary: None };
+                }
+                _ => {}
+            }
+        }
+        while leaves.get(res.len()) == Some(&at) {
+            res.push(history.is_whole(&path).then(|| records(&path, &headers)));
+        }
+    }
+    res
+}
+
+/// The items of a record that took the place of a history.
+#[derive(Default)]
+struct History {
+    all: usize,
+    /// How many a later compaction keeps, and its record.
+    kept: usize,
+    summary: Option<usize>,
+}
+
+impl History {
+    /// Whether the items that are left are those that the records say.
+    fn is_whole(&self, path: &Path<'_>) -> bool {
+        let (left, mut items) = (in_history(path), path.items.iter());
+        let mut is_kept =
+            || items.any(|it| it.kind == Kind::Summary && Some(it.record) == self.summary);
+        left == 0 || left == self.all || left == self.kept && is_kept()
+    }
+}
+
+fn in_history(path: &Path<'_>) -> usize {
+    path.items.iter().filter(|it| it.block.is_some()).count()
+}
+
+fn records(path: &Path<'_>, headers: &[Option<usize>]) -> Vec<usize> {
+    let mut res: BTreeSet<usize> = headers.iter().flatten().copied().collect();
+    for it in &path.items {
+        res.insert(it.record);
+        let before = path.models.partition_point(|model| model.0 <= it.record);
+        res.extend(before.checked_sub(1).map(|it| path.models[it].0));
+    }
+    res.into_iter().collect()
+}
