@@ -2,6 +2,8 @@
 //! SDKs of providers on loopback, with the compiler of TypeScript, and in headless Chromium where that is installed.
 //! `cargo xtask npm bench` measures sizes and calls instead; `cargo xtask npm pack` only builds.
 //!
+//! A page loads modules that are built for their size, Node those that are built for speed.
+//!
 //! Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::fs;
@@ -19,6 +21,11 @@ const MODULES: &[(&str, &[&str])] = &[
     ("stream", &["--no-default-features", "--features", "streams"]),
     ("tools", &["--no-default-features", "--features", "tools"]),
 ];
+/// The modules that are built for Node too, with the profile of this name.
+const OF_NODE: [&str; 2] = ["msg", "sessions"];
+const NODE: &str = "node";
+/// Node has had vectors since 16.4; a page may be in a browser without them.
+const WITH_VECTORS: &str = "-Ctarget-feature=+simd128";
 /// What the tests compare with, and what bundles for the browser.
 const PEERS: &[&str] = &[
     "@ai-sdk/anthropic@3",
@@ -62,22 +69,38 @@ pub(crate) fn target(workspace: &Workspace) -> PathBuf {
 pub(crate) fn pack(workspace: &Workspace, place: &Path) -> Res<PathBuf> {
     fs::create_dir_all(place)?;
     fs::write(place.join("package.json"), "{\"private\":true,\"type\":\"module\"}\n")?;
-    let source = workspace.root.join(CRATE);
-    let built = target(workspace).join(TRIPLE).join("release/msg_wasm.wasm");
-    let package = source.join("npm");
-    fs::create_dir_all(package.join("wasm"))?;
+    let package = workspace.root.join(CRATE).join("npm");
+    let modules = package.join("wasm");
+    fs::create_dir_all(modules.join(NODE))?;
     let flags = sh::portable_flags(&workspace.root);
     for (name, features) in MODULES {
-        let build = [&["build", "--quiet", "--release", "--target", TRIPLE], *features].concat();
-        sh::run(&source, &sh::cargo(), &build, &[("RUSTFLAGS", &flags)])?;
-        expect_portable(&built, &workspace.root)?;
-        let module = package.join("wasm").join(format!("{name}.wasm"));
-        // What wasm-opt saves brotli saves anyway, and more of it (`docs/internals/releases.md`).
-        fs::copy(&built, &module)?;
+        let file = format!("{name}.wasm");
+        build(workspace, ("release", &flags), features, &modules.join(&file))?;
+        if OF_NODE.contains(name) {
+            let flags = format!("{flags} {WITH_VECTORS}");
+            build(workspace, (NODE, &flags), features, &modules.join(NODE).join(&file))?;
+        }
     }
     let to = place.display().to_string();
     let name = sh::read(&package, "npm", &["pack", "--silent", "--pack-destination", &to])?;
     Ok(place.join(name.trim()))
+}
+
+/// Builds a module with a profile and these flags. What wasm-opt saves brotli saves anyway, and more of it
+/// (`docs/internals/releases.md`).
+fn build(
+    workspace: &Workspace,
+    (profile, flags): (&str, &str),
+    features: &[&str],
+    module: &Path,
+) -> Res {
+    let build = ["build", "--quiet", "--profile", profile, "--target", TRIPLE];
+    let source = workspace.root.join(CRATE);
+    sh::run(&source, &sh::cargo(), &[&build, features].concat(), &[("RUSTFLAGS", flags)])?;
+    let built = target(workspace).join(TRIPLE).join(profile).join("msg_wasm.wasm");
+    expect_portable(&built, &workspace.root)?;
+    fs::copy(&built, module)?;
+    Ok(())
 }
 
 /// Fails where a module names a folder of the machine that built it.

@@ -8,8 +8,9 @@ const { ToolParser, check, convert, repair, stats } = await import('msg-conversa
 check([{ role: 'user', content: 'hi' }]);
 const load = performance.now() - start;
 
-for (const name of ['msg', 'sessions', 'stream', 'tools']) {
-  const bytes = readFileSync(fileURLToPath(import.meta.resolve(`msg-conversations/${name}.wasm`)));
+const folder = import.meta.resolve('msg-conversations/package.json');
+for (const name of ['msg', 'sessions', 'stream', 'tools', 'node/msg', 'node/sessions']) {
+  const bytes = readFileSync(fileURLToPath(new URL(`wasm/${name}.wasm`, folder)));
   const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
   console.log(`${name}.wasm`.padEnd(26), `${(bytes.length / 1024).toFixed(0)} KiB, brotli ${(brotli / 1024).toFixed(0)} KiB`);
 }

@@ -1,9 +1,7 @@
-import { engineOf } from '#engine';
+import { engine } from '#msg';
 import { documentFunctions } from './lib/documents.js';
 import { streamFunctions } from './lib/streams.js';
 import { toolFunctions } from './lib/tools.js';
-
-const engine = engineOf(() => new URL('./wasm/msg.wasm', import.meta.url));
 
 /** Loads the module: needed in browsers and workers, harmless elsewhere. */
 export const init = (from) => engine.init(from);

@@ -1,10 +1,8 @@
 // All functions, over the logs of agents too: the module is larger than that of `index.js`.
-import { engineOf } from '#engine';
+import { engine } from '#sessions';
 import { documentFunctions } from './lib/documents.js';
 import { streamFunctions } from './lib/streams.js';
 import { toolFunctions } from './lib/tools.js';
-
-const engine = engineOf(() => new URL('./wasm/sessions.wasm', import.meta.url));
 
 /** Loads the module: needed in browsers and workers, harmless elsewhere. */
 export const init = (from) => engine.init(from);

@@ -1,0 +1,4 @@
+// Built for speed, where that of a page is built for its size.
+import { engineOf } from './lib/node.js';
+
+export const engine = engineOf(() => new URL('./wasm/node/sessions.wasm', import.meta.url));
