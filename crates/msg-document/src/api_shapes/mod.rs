@@ -188,8 +188,10 @@ pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
         }
         let Some(Part::ToolCall(call)) = part else { continue };
         // A kind that the API does not have stays.
-        if call.kind == CallKind::Unspecified && call.extra.get(&Origin::OpenAi, "type").is_none() {
+        let told = call.extra.get(&Origin::OpenAi, "type");
+        if call.kind == CallKind::Unspecified && told.is_none_or(|it| it.text() == "\"\"") {
             call.kind = CallKind::Function;
+            call.extra.remove(&Origin::OpenAi, "type");
         }
         if call.arguments.text().is_empty() {
             call.arguments = "{}".into();

@@ -230,10 +230,13 @@ impl<'a> Walk<'a> {
                     let found = Reader::from_text(source).peek().unwrap_or(Kind::Null);
                     return self.below(tag, |it| it.wrong_type(&wanted, found, source));
                 };
-                let shape = object.kinds.get(&*kind);
+                let mut shape = object.kinds.get(&*kind);
                 // A role that is not known is for the rules of the chain.
                 if shape.is_none() && tag != "role" && !object.open {
-                    self.unknown_kind(tag, &kind, known().collect());
+                    // An empty word is that of a stream whose deltas repeat it, or of a client that knows none.
+                    let default = object.default.filter(|_| kind.is_empty());
+                    self.unknown_kind((tag, &kind), known().collect(), default);
+                    shape = default.and_then(|it| object.kinds.get(it));
                 }
                 if tag == "role"
                     && let Some(last) = self.last.last_mut()
@@ -390,13 +393,14 @@ impl<'a> Walk<'a> {
         self.report(Breach { expected, value, kinds: found_name.to_owned(), ..it });
     }
 
-    fn unknown_kind(&mut self, tag: &str, kind: &str, known: Vec<&str>) {
+    fn unknown_kind(&mut self, (tag, kind): (&str, &str), known: Vec<&str>, default: Option<&str>) {
         let place = self.path.clone();
         let (code, value) = ("profile::unknown-kind", kind.to_owned());
         let kinds = known.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(", ");
         let sentence = format!("`{place}` is of the unknown {tag} `{kind}`");
         let it = self.breach("kind", code, sentence);
-        self.report(Breach { value, kinds, ..it });
+        let default = default.map(str::to_owned);
+        self.report(Breach { value, kinds, default, ..it });
     }
 
     fn breach(&self, answer: &'static str, code: &'static str, sentence: String) -> Breach {

@@ -450,8 +450,8 @@ impl Draft {
             }
             Some(())
         })?;
-        seen.lacks |= kind.is_none() || id.is_none();
         let kind = kind.unwrap_or(CallKind::Unspecified);
+        seen.lacks |= kind == CallKind::Unspecified || id.is_none();
         let (name, arguments) = function?;
         let call = ToolCall { kind, ..ToolCall::new(id.unwrap_or_default(), name, arguments) };
         matches!(call.kind, CallKind::Function | CallKind::Unspecified)
