@@ -153,9 +153,15 @@ impl Cut<'_> {
 /// Whether a document was written with all that it was read with, but for elements, which are not more than messages
 /// went.
 fn is_cut_of(format: Format, source: &str, written: &str, n_gone: usize) -> bool {
+    let has_lines = !is_one(format, source);
     let records = |text: &str| -> Option<(String, Vec<String>)> {
         let text = text.trim();
         let list = match format.name().parse() {
+            // Each line is an element.
+            Ok(_) if has_lines => {
+                let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+                return Some((String::new(), lines.map(str::to_owned).collect()));
+            }
             Ok(dialect) => Session::new(dialect, vec![Blob::new("", text)]).list_of_messages()?,
             Err(_) => list_named(text, rules::holds_conversation)?,
         };
