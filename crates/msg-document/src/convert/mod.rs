@@ -156,7 +156,11 @@ impl Document {
         options: &ConvertOptions,
         rules: ChainCheckOptions,
     ) -> Result<Converted, Refusal> {
+        let (from, n_messages) = (self.format(), self.messages().len());
         let mut res = self.convert_only(to, head, options)?;
+        if from.is_session() && res.leaves_out_all(n_messages) {
+            return Err(res.nothing_left(from, to));
+        }
         if let Some(profile) = &options.profile {
             let request = matches!(options.carry, Carry::Request { .. });
             res.mend(to, profile, ChainCheckOptions { request, ..rules })?;
@@ -389,6 +393,21 @@ fn made_up(to: Format, options: &ConvertOptions) -> MadeUp {
 }
 
 impl Converted {
+    /// Whether each of so many messages is left out.
+    fn leaves_out_all(&self, n_messages: usize) -> bool {
+        let lost = self.edits.iter().filter(|it| it.code == "convert::lost-message");
+        let lost: BTreeSet<_> = lost.filter_map(|it| it.at.message).collect();
+        n_messages > 0 && lost.len() == n_messages
+    }
+
+    /// The refusal of a session of which no message has a place in `to`.
+    fn nothing_left(&self, from: Format, to: Format) -> Refusal {
+        let why = self.edits.iter().find(|it| it.code == "convert::lost-part");
+        let why = why.map_or_else(String::new, |it| format!(": {}", it.message()));
+        let text = format!("no message of this session of {from} has a place in {to}{why}");
+        Diagnostic::error(Code::new("session::no-messages"), text).into()
+    }
+
     /// Reports the servers of calls at these places that the writer left out without a word (XT-12).
     fn tell_of_servers(&mut self, mut servers: Vec<(usize, usize)>) {
         if servers.is_empty() {
