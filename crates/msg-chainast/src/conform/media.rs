@@ -58,7 +58,7 @@ impl Conform<'_, '_> {
         let mut placed: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
         let mut moved = Moved::new();
         for (at, mut item) in std::mem::take(&mut self.items).into_iter().enumerate() {
-            // Those of a system message go after the last one.
+            // Media of a system message go after the last system message.
             let waits = matches!(item.message.role, Role::Tool | Role::System | Role::Developer);
             if !waits && !moved.is_empty() {
                 put_before(&mut item, &mut moved, &mut placed);

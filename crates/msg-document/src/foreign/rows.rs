@@ -22,8 +22,10 @@ pub(super) static TABLE: &[Foreign] = &[
     .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `request`")
     .holds(&["request", "response"]),
     Foreign::new("answers of `msg stream --json`", &["document choices/message incomplete_calls"])
+        .way("`msg check`, `repair` and `convert` read its `choices[].message`")
         .holds_answer(&["choices[].message"]),
-    Foreign::new("an answer of `msg stream --json`", &["document message/role incomplete_calls"])
+    Foreign::new("an answer of `msg stream --json`", &["document complete incomplete_calls"])
+        .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `message`")
         .holds_answer(&["message"]),
     Foreign::new(
         "a preference row (`chosen` and `rejected`)",
