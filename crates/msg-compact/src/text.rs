@@ -72,13 +72,17 @@ impl Fnv {
     pub(crate) fn finish(self) -> u64 {
         self.0
     }
+
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.0 = bytes
+            .iter()
+            .fold(self.0, |hash, it| (hash ^ u64::from(*it)).wrapping_mul(0x100_0000_01b3));
+    }
 }
 
 impl Sink for Fnv {
     fn push_str(&mut self, text: &str) {
-        self.0 = text
-            .bytes()
-            .fold(self.0, |hash, it| (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3));
+        self.push_bytes(text.as_bytes());
     }
 }
 

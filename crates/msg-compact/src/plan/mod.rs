@@ -153,9 +153,9 @@ impl Fingerprints {
     }
 
     /// The one of a text.
-    pub(crate) fn of_text(text: &str) -> Self {
+    pub(crate) fn of_text(text: &[u8]) -> Self {
         let mut hash = Fnv::new();
-        hash.push_str(text);
+        hash.push_bytes(text);
         Self(vec![hash.finish()])
     }
 
@@ -271,37 +271,93 @@ pub(crate) struct TextEdit {
     /// Of all that was written before `end`.
     made: Fingerprints,
     /// What was there.
-    was: String,
+    was: Bytes,
     /// What is there now, where the edits of the messages do not write it so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    now: Option<String>,
+    now: Option<Bytes>,
 }
 
 impl TextEdit {
-    fn between(read: &str, written: &str) -> Self {
-        let same = |(a, b): &(u8, u8)| a == b;
-        let start = read.bytes().zip(written.bytes()).take_while(same).count();
+    fn between(read: &[u8], written: &[u8]) -> Self {
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let start = read.iter().zip(written).take_while(same).count();
         // The two share the bytes before it, so that what is a whole character in one is in the other.
-        let start = (0..=start).rev().find(|it| read.is_char_boundary(*it)).unwrap_or(0);
+        let start = (0..=start).rev().find(|it| begins_character(read, *it)).unwrap_or(0);
         let rest = (&read[start..], &written[start..]);
-        let tail = rest.0.bytes().rev().zip(rest.1.bytes().rev()).take_while(same).count();
-        let tail = (0..=tail).rev().find(|it| read.is_char_boundary(read.len() - it)).unwrap_or(0);
+        let tail = rest.0.iter().rev().zip(rest.1.iter().rev()).take_while(same).count();
+        let is_whole = |it: &usize| begins_character(read, read.len() - it);
+        let tail = (0..=tail).rev().find(is_whole).unwrap_or(0);
         let end = written.len() - tail;
-        let was = read[start..read.len() - tail].to_owned();
+        let was = Bytes(read[start..read.len() - tail].to_owned());
         TextEdit { start, end, made: Fingerprints::of_text(&written[..end]), was, now: None }
     }
 
-    fn apply(&self, read: &str) -> Option<String> {
+    fn apply(&self, read: &[u8]) -> Option<Vec<u8>> {
         let (kept, rest) = read.split_at_checked(self.start)?;
-        let rest = rest.strip_prefix(&*self.was)?;
-        let made = [kept, self.now.as_deref()?].concat();
-        (Fingerprints::of_text(&made) == self.made).then(|| made + rest)
+        let rest = rest.strip_prefix(&*self.was.0)?;
+        let made = [kept, &self.now.as_ref()?.0].concat();
+        (Fingerprints::of_text(&made) == self.made).then(|| [&made, rest].concat())
     }
 
-    fn undo(&self, written: &str) -> Option<String> {
+    fn undo(&self, written: &[u8]) -> Option<Vec<u8>> {
         let made = written.get(..self.end).filter(|it| Fingerprints::of_text(it) == self.made)?;
         let kept = made.get(..self.start)?;
-        Some([kept, &self.was, &written[self.end..]].concat())
+        Some([kept, &self.was.0, &written[self.end..]].concat())
+    }
+}
+
+/// Whether a character may begin at this byte.
+fn begins_character(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|it| it & 0xC0 != 0x80)
+}
+
+/// A piece of a document: as JSON a string, or where it is not UTF-8 a list of strings and of lists of the bytes between
+/// them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Pieces", into = "Pieces")]
+struct Bytes(Vec<u8>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Pieces {
+    Text(String),
+    List(Vec<Piece>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Piece {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<Bytes> for Pieces {
+    fn from(bytes: Bytes) -> Self {
+        let bytes = match String::from_utf8(bytes.0) {
+            Ok(text) => return Pieces::Text(text),
+            Err(error) => error.into_bytes(),
+        };
+        let pieces = bytes.utf8_chunks().flat_map(|it| {
+            let text = Some(it.valid()).filter(|it| !it.is_empty());
+            let invalid = Some(it.invalid()).filter(|it| !it.is_empty());
+            let text = text.map(|it| Piece::Text(it.to_owned()));
+            text.into_iter().chain(invalid.map(|it| Piece::Bytes(it.to_owned())))
+        });
+        Pieces::List(pieces.collect())
+    }
+}
+
+impl From<Pieces> for Bytes {
+    fn from(pieces: Pieces) -> Self {
+        let list = match pieces {
+            Pieces::Text(text) => return Bytes(text.into_bytes()),
+            Pieces::List(list) => list,
+        };
+        let bytes = |it| match it {
+            Piece::Text(text) => text.into_bytes(),
+            Piece::Bytes(bytes) => bytes,
+        };
+        Bytes(list.into_iter().flat_map(bytes).collect())
     }
 }
 
@@ -312,12 +368,13 @@ impl Plan {
     /// ```
     /// use msg_compact::Plan;
     ///
-    /// let plan = Plan::default().with_text("[{one} , {two}]", "[{two}]");
-    /// assert_eq!(plan.undo_text("[{two}, {three}]").as_deref(), Some("[{one} , {two}, {three}]"));
-    /// assert_eq!(plan.undo_text("[]"), None);
+    /// let plan = Plan::default().with_text(b"[{one} , {two}]", b"[{two}]");
+    /// let undone = plan.undo_text(b"[{two}, {three}]").expect("because it begins so");
+    /// assert_eq!(undone, b"[{one} , {two}, {three}]");
+    /// assert_eq!(plan.undo_text(b"[]"), None);
     /// ```
     #[must_use]
-    pub fn with_text(mut self, read: &str, written: &str) -> Self {
+    pub fn with_text(mut self, read: &[u8], written: &[u8]) -> Self {
         self.text = Some(TextEdit::between(read, written));
         self
     }
@@ -328,27 +385,28 @@ impl Plan {
     /// ```
     /// use msg_compact::Plan;
     ///
-    /// let plan = Plan::default().with_both_texts("[{one} , {two}]", "[{two}]");
-    /// assert_eq!(plan.apply_text("[{one} , {two}, {three}]").as_deref(), Some("[{two}, {three}]"));
-    /// assert_eq!(plan.apply_text("[]"), None);
+    /// let plan = Plan::default().with_both_texts(b"[{one} , {two}]", b"[{two}]");
+    /// let applied = plan.apply_text(b"[{one} , {two}, {three}]").expect("because it begins so");
+    /// assert_eq!(applied, b"[{two}, {three}]");
+    /// assert_eq!(plan.apply_text(b"[]"), None);
     /// ```
     #[must_use]
-    pub fn with_both_texts(mut self, read: &str, written: &str) -> Self {
+    pub fn with_both_texts(mut self, read: &[u8], written: &[u8]) -> Self {
         let mut edit = TextEdit::between(read, written);
-        edit.now = Some(written[edit.start..edit.end].to_owned());
+        edit.now = Some(Bytes(written[edit.start..edit.end].to_owned()));
         self.text = Some(edit);
         self
     }
 
     /// The text that was written, with whatever was put after what was read; none if the plan does not hold it
     /// ([`Plan::with_both_texts`]), or if the text does not begin with what was read.
-    pub fn apply_text(&self, read: &str) -> Option<String> {
+    pub fn apply_text(&self, read: &[u8]) -> Option<Vec<u8>> {
         self.text.as_ref()?.apply(read)
     }
 
     /// The text that was read, with whatever was put after what was written; none if the plan does not hold
     /// it ([`Plan::with_text`]), or if the text does not begin with what was written.
-    pub fn undo_text(&self, written: &str) -> Option<String> {
+    pub fn undo_text(&self, written: &[u8]) -> Option<Vec<u8>> {
         self.text.as_ref()?.undo(written)
     }
 }

@@ -224,7 +224,7 @@ impl Goal {
 
 impl Fitted {
     /// Makes the plan one that is undone on what was written of `document` and gives back what was read, byte for
-    /// byte: a text, and the messages in it. Nothing where no plan was wanted.
+    /// byte, and the messages in it. Nothing where no plan was wanted.
     pub fn plan_as_written(
         &mut self,
         (text, messages): (&[u8], &[Message]),
@@ -238,17 +238,12 @@ impl Fitted {
             true => plan,
             false => Plan::between(messages, again.messages()),
         };
-        self.plan = Some(match (str::from_utf8(text), str::from_utf8(written)) {
-            (Ok(text), Ok(made)) => {
-                let read = document.read_again(text.as_bytes());
-                let is_applied = read.is_ok_and(|it| it.gives(Goal::Apply, &plan, (text, made)));
-                match is_applied {
-                    false => plan.with_both_texts(text, made),
-                    true if again.gives(Goal::Undo, &plan, (made, text)) => plan,
-                    true => plan.with_text(text, made),
-                }
-            }
-            _ => plan,
+        let read = document.read_again(text);
+        let is_applied = read.is_ok_and(|it| it.gives(Goal::Apply, &plan, (text, written)));
+        self.plan = Some(match is_applied {
+            false => plan.with_both_texts(text, written),
+            true if again.gives(Goal::Undo, &plan, (written, text)) => plan,
+            true => plan.with_text(text, written),
         });
     }
 }
@@ -291,24 +286,23 @@ impl Goal {
 
 impl Document {
     /// Whether the plan makes the second text of the messages of this document, which was read from the first.
-    fn gives(mut self, goal: Goal, plan: &Plan, (from, to): (&str, &str)) -> bool {
-        self.set_source(from.as_bytes().to_vec());
-        goal.reach_document(plan, self, from.as_bytes()).is_ok_and(|it| it.0 == to.as_bytes())
+    fn gives(mut self, goal: Goal, plan: &Plan, (from, to): (&[u8], &[u8])) -> bool {
+        self.set_source(from.to_vec());
+        goal.reach_document(plan, self, from).is_ok_and(|it| it.0 == to)
     }
 
     /// The text that a plan holds of what it makes of this document, which was read from `text`; what was appended
     /// since is in it, too. None if the plan does not hold it, or if the document begins with something else.
     fn reached(&self, goal: Goal, plan: &Plan, text: &[u8]) -> Option<Vec<u8>> {
-        let text = str::from_utf8(text).ok()?;
         let reached = match goal {
             Goal::Apply => plan.apply_text(text),
             Goal::Undo => plan.undo_text(text),
         }?;
         // What was written may be recognised as another format than what was read.
-        let anew = || Document::read(reached.as_bytes(), &ReadOptions::default());
-        let read = self.read_again(reached.as_bytes()).or_else(|_| anew()).ok()?;
+        let anew = || Document::read(&reached, &ReadOptions::default());
+        let read = self.read_again(&reached).or_else(|_| anew()).ok()?;
         let messages = goal.reach(plan, self.messages().to_vec()).ok()?;
-        (read.messages().len() == messages.len()).then(|| reached.into_bytes())
+        (read.messages().len() == messages.len()).then_some(reached)
     }
 }
 

@@ -27,6 +27,22 @@ fn a_plan_is_undone_in_every_format() {
     }
 }
 
+/// A plan holds bytes that are no text, of every format whose reader takes them.
+#[test]
+fn bytes_that_are_no_text_come_back() {
+    let mut cut = 0;
+    for format in Format::all() {
+        let Ok(converted) = convert(TALK.as_bytes(), format, &ConvertOptions::default()) else {
+            continue;
+        };
+        let text = String::from_utf8(converted.document).expect("because it was written");
+        let (before, after) = text.split_once("Thanks.").expect("because it was said");
+        let torn = [before.as_bytes(), b"Thanks\xff.", after.as_bytes()].concat();
+        cut += usize::from(undoing_gives_back_the_document(&torn, "", 20));
+    }
+    assert!(cut > 5, "{cut}");
+}
+
 /// A mark before bytes of which no layout can be kept.
 #[test]
 fn a_mark_before_a_torn_session_stays() {
