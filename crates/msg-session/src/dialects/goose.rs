@@ -21,7 +21,7 @@ use crate::link::results::TEXT_BLOCKS;
 use crate::link::{BlockKind, Content, Media, Rules, Sender, Sent, results};
 use crate::source::Blob;
 use crate::view::{Branch, BranchKind, View, maker, messages};
-use crate::write::{WriteOptions, data_url, text_of_result, write_arguments};
+use crate::write::{WriteOptions, data_url, text_of_result, write_arguments, write_own};
 use crate::{Dialect, Error, parts};
 
 /// The dialect.
@@ -373,6 +373,9 @@ fn write_message(it: &mut Writer<'_>, message: &Message) {
 }
 
 fn write_block(it: &mut Writer<'_>, part: &Part) {
+    if write_own(it, part, &Origin::from("goose")) {
+        return;
+    }
     it.object(|it| match part {
         Part::Reasoning(thought) => {
             it.key("type").str("thinking");

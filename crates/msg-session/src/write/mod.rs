@@ -450,8 +450,18 @@ pub(crate) fn spoken(messages: &[Message]) -> impl Iterator<Item = usize> {
     (0..messages.len()).filter(move |at| says(&messages[*at]))
 }
 
+/// Writes a part that is not read as it came, if it is of the provider whose parts these are; whether it is.
+pub(crate) fn write_own(out: &mut Writer<'_>, part: &Part, own: &Origin) -> bool {
+    let Some(value) = prepare::own_value(part, own) else { return false };
+    out.raw(&in_a_line(value.text()));
+    true
+}
+
 /// A part as a block of Anthropic's; none has no place there.
 pub(crate) fn write_block(out: &mut Writer<'_>, part: &Part) {
+    if write_own(out, part, &Origin::Anthropic) {
+        return;
+    }
     out.object(|it| match part {
         Part::Text(text) | Part::Refusal(text) => write_text(it, &text.text),
         Part::Reasoning(thought) => match &thought.redacted {

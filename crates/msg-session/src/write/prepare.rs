@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-use msg_core::{Code, Diagnostic, Message, Origin, Part, Report, Role};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report, Role};
 
 use super::{data_url, in_a_line, object_of, text_of};
 use crate::dialects::{Write, atif};
@@ -189,7 +189,8 @@ fn why_lost(
         return Some("the format has a place for media in user messages only");
     }
     let Part::Reasoning(it) = part else {
-        return why_unwritten(dialect, part);
+        let is_kept = options.signatures == Signatures::Keep && holds_own(dialect, role, part);
+        return if is_kept { None } else { why_unwritten(dialect, part) };
     };
     // A trajectory is a record, which no provider is asked to verify; the others say whose a seal is.
     let keeps_seals = matches!(
@@ -212,6 +213,28 @@ fn why_lost(
         Dialect::ClaudeCode | Dialect::Cline | Dialect::Codex | Dialect::AgentsSdk
     );
     needs_signature.then_some("a thought without a signature, which the provider refuses")
+}
+
+/// Whether the records of the dialect hold a part of its provider as it is, whatever it is: where a session is edited and
+/// written anew, it goes back.
+fn holds_own(dialect: Dialect, role: &Role, part: &Part) -> bool {
+    let own = match dialect {
+        Dialect::ClaudeCode | Dialect::Cline => Origin::Anthropic,
+        Dialect::Codex => Origin::Responses,
+        Dialect::QwenCode => Origin::Gemini,
+        // An answer is a text there.
+        Dialect::GeminiCli if *role != Role::Assistant => Origin::Gemini,
+        Dialect::Goose => Origin::from(dialect.name()),
+        _ => return false,
+    };
+    own_value(part, &own).is_some()
+}
+
+/// The object that a part of a provider is which is not read.
+pub(super) fn own_value<'p>(part: &'p Part, own: &Origin) -> Option<&'p RawJson> {
+    let Part::Other(it) = part else { return None };
+    let is_object = || it.value.text().trim_start().starts_with('{');
+    (it.format == *own && is_object()).then_some(&it.value)
 }
 
 /// Why a part that is not a thought has no form in the dialect, if it has none.

@@ -12,7 +12,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use msg_core::{Message, Part, Report, Role, ToolResult};
+use msg_core::{Message, Origin, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, LineRules, Mends, Write};
@@ -27,7 +27,7 @@ use crate::source::Blob;
 use crate::view::View;
 use crate::write::{
     WriteOptions, data_url, object_of, parts_but_results, project_hash, results_after, spoken,
-    text_of, text_of_result, write_arguments,
+    text_of, text_of_result, write_arguments, write_own,
 };
 use crate::{Error, edit};
 
@@ -425,6 +425,9 @@ fn message(it: &mut Writer<'_>, messages: &[Message], at: usize, options: &Write
 }
 
 pub(crate) fn user_part(it: &mut Writer<'_>, part: &Part) {
+    if write_own(it, part, &Origin::Gemini) {
+        return;
+    }
     it.object(|it| match part {
         Part::Image(image) if data_url(image).is_some() => {
             let (kind, data) = data_url(image).unwrap_or_default();
