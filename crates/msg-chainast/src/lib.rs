@@ -62,7 +62,7 @@ pub use crate::options::{
 };
 pub use crate::profile::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
-    ReasoningKept, ReasoningRequired, SamplingRule, ServerTools, SystemPlace, UserMessage,
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
 pub use crate::repair::{MendedList, MendedPlaces, MessageOrigin, repair, repair_with_places};
 pub use crate::tree::{

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use msg_core::{Code, Content, Diagnostic, Message, Part, Role, with_article};
+use msg_core::{Code, Content, Diagnostic, File, Message, Part, Role, with_article};
 
 use super::{
     Conform, error, is_empty_text,
@@ -28,13 +28,29 @@ pub(crate) fn kind(part: &Part) -> Option<&'static str> {
     match part {
         Part::Image(_) => Some("image"),
         Part::Audio(_) => Some("audio"),
-        Part::File(_) => Some("file"),
+        Part::File(it) => Some(kind_of_file(it)),
         Part::Other(it) => {
             let facts = Facts::of(it);
             facts.kind.as_deref().is_some_and(|it| it.contains("video")).then_some("video")
         }
         _ => None,
     }
+}
+
+/// What a file is by its type: APIs that take each type in one member have other rules for what is not a document.
+fn kind_of_file(file: &File) -> &'static str {
+    let data = file.data.as_deref().or(file.url.as_deref());
+    let told = data.and_then(|it| it.strip_prefix("data:")).or(file.media_type.as_deref());
+    match told.and_then(|it| it.split('/').next()) {
+        Some("video") => "video",
+        Some("audio") => "audio",
+        _ => "file",
+    }
+}
+
+/// Whether a part is a document.
+pub(crate) fn is_document(part: &Part) -> bool {
+    kind(part) == Some("file")
 }
 
 /// Whether a user message has a place for a medium: an id of what the model said names nothing there.
@@ -288,8 +304,8 @@ impl Conform<'_, '_> {
     pub(crate) fn surplus_files(&mut self) {
         let (max, mut n) = (limit(self.profile.files_max), 0);
         let judge = |part: &Part| {
-            n += usize::from(matches!(part, Part::File(_)));
-            let is_first = n == max.saturating_add(1) && matches!(part, Part::File(_));
+            n += usize::from(is_document(part));
+            let is_first = n == max.saturating_add(1) && is_document(part);
             let sentence = || format!("more than {max} documents");
             let code = Code::new("profile::too-many-files");
             is_first.then(|| (Diagnostic::error(code, sentence()), None))
@@ -304,7 +320,7 @@ impl Conform<'_, '_> {
         for at in 0..self.items.len() {
             let message = &self.items[at].message;
             let has_text = |it: &Part| it.as_text().is_some_and(|it| !it.trim().is_empty());
-            let Some(file) = message.parts.iter().position(|it| matches!(it, Part::File(_))) else {
+            let Some(file) = message.parts.iter().position(is_document) else {
                 continue;
             };
             if message.role != Role::User || message.parts.iter().any(has_text) {

@@ -379,6 +379,7 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
         false => (&profile.file_types, "profile::file-type"),
     };
     if let Some(kind) = kind
+        && (is_image || media::is_document(part))
         && !types.is_empty()
         && !types.iter().any(|it| it == kind)
     {

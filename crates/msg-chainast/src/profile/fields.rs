@@ -262,8 +262,10 @@ profile! {
     server_tools: ServerTools,
     /// Whether the last text of a request that ends with an assistant message may not end in white space.
     last_trim: bool,
-    /// Which settings of sampling a request may have.
-    sampling: SamplingRule,
+    /// Whether a request may have `temperature` or `top_p`, and not both.
+    one_of_sampling: bool = "sampling" ["any", "one"],
+    /// The settings, by the words of a head, that a request may have with their defaults alone.
+    refused_settings: Vec<String>,
     /// Whether thinking is asked for by no number of tokens.
     adaptive_thinking_only: bool = "thinking" ["any", "adaptive"],
     /// Whether the most tokens of an answer have the name `max_completion_tokens` alone.
@@ -396,18 +398,6 @@ words! {
         Pairs = "pairs",
         /// Nothing.
         None = "none",
-    }
-}
-
-words! {
-    /// Which settings of sampling a request may have: `temperature`, `top_p` and `top_k`.
-    SamplingRule {
-        /// Each.
-        Any = "any",
-        /// Not `temperature` and `top_p` together.
-        One = "one",
-        /// None but with its default.
-        Default = "default",
     }
 }
 

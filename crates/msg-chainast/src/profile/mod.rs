@@ -27,7 +27,7 @@ use fields::FieldError;
 
 pub use fields::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ReasoningBound, ReasoningKept,
-    ReasoningRequired, SamplingRule, ServerTools, SystemPlace, UserMessage,
+    ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
 
 impl Profile {
@@ -106,7 +106,7 @@ static ALL: LazyLock<Vec<Profile>> =
 
 impl Profile {
     /// This profile, asked as a model: what holds for that one alone is in it, too. Of several rows of
-    /// [`models`](Profile::models) that have its name the longest counts.
+    /// [`models`](Profile::models) that have its name the whole name counts, else the longest.
     ///
     /// ```
     /// use msg_chainast::Profile;
@@ -119,7 +119,8 @@ impl Profile {
     #[must_use]
     pub fn asked_as(&self, model: &str) -> Profile {
         let own = self.models.iter().filter(|it| fits(&it.0, undated(model)));
-        let mut profile = own.max_by_key(|it| it.0.len()).map_or(self, |it| &it.1).clone();
+        let closest = own.max_by_key(|it| (!it.0.contains('*'), it.0.len()));
+        let mut profile = closest.map_or(self, |it| &it.1).clone();
         model.clone_into(&mut profile.model);
         profile
     }

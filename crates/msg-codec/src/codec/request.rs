@@ -366,6 +366,12 @@ impl Settings {
         Some(())
     }
 
+    /// The value of what is called so in a head: a word for it, or a member that no word is for.
+    pub fn value(head: &RequestHead, word: &str) -> Option<RawJson> {
+        let named = head.of_openai.iter().chain(&head.rest).find(|it| it.0 == word);
+        get(head, word).or_else(|| Some(named?.1.clone()))
+    }
+
     /// Puts the value of what is called so into a head; none if it is of another type.
     pub fn set(head: &mut RequestHead, word: &str, raw: &RawJson) -> Option<()> {
         let (sampling, output, caller) = (&mut head.sampling, &mut head.output, &mut head.caller);
@@ -422,7 +428,7 @@ const WORDS: [&str; 18] = [
 const EFFORTS: [Effort; 6] =
     [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
 
-/// The value of what is called so in a head.
+/// The value of what is called so in a head; none where it is not said, or the word is of nothing here.
 fn get(head: &RequestHead, word: &str) -> Option<RawJson> {
     let (sampling, output, caller) = (&head.sampling, &head.output, &head.caller);
     let number = |n: Option<u64>| n.map(|n| RawJson::written(|it| it.u64(n)));

@@ -353,12 +353,18 @@ fn is_known(it: &Other) -> bool {
             };
             let n_kinds = members.iter().filter(is_kind).count();
             let is_foreign = members.iter().any(|it| Losses::owner_of_member(&it.0).is_some());
-            n_kinds == 1 || n_kinds == 0 && is_foreign
+            n_kinds == 1 || n_kinds == 0 && (is_foreign || is_signature(&members))
         }
         Some(Members { tag: Some(_), .. }) => true,
         Some(_) => it.format == Origin::Bedrock,
         None => false,
     }
+}
+
+/// Whether a part holds the signature of a thought, and no text of it: Gemini takes that back (GE-12).
+fn is_signature(members: &[(String, RawJson)]) -> bool {
+    let has = |name| members.iter().any(|it| camel(&it.0) == name);
+    has("thoughtSignature") && members.iter().all(|it| camel(&it.0).starts_with("thought"))
 }
 
 /// `inline_data` as `inlineData`.

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use msg_chainast::SamplingRule;
+use msg_codec::codec::Settings;
 use msg_core::request::{Function, ResponseFormat, Thinking, Tool, ToolChoice};
 use msg_core::{Part, RawJson};
 
@@ -16,7 +16,8 @@ pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
     if !asked.is_own() {
         return Vec::new();
     }
-    let mut res = sampling(asked);
+    let mut res: Vec<Refused> = both_of_sampling(asked).into_iter().collect();
+    res.extend(defaults_only(asked));
     res.extend(completion_tokens(asked));
     match &*asked.profile.name {
         "anthropic" => {
@@ -40,31 +41,38 @@ fn differs(number: Option<&RawJson>) -> bool {
     number.and_then(|it| it.parse::<f64>().ok()).is_some_and(|it| it != 1.0)
 }
 
-/// Settings of sampling that the model does not take.
-fn sampling(asked: &Asked<'_>) -> Vec<Refused> {
+/// Settings that the model takes with their defaults alone (PM-197, PM-204, PM-209 to PM-211).
+fn defaults_only(asked: &Asked<'_>) -> impl Iterator<Item = Refused> {
+    let refused = |word: &&String| {
+        let value = Settings::value(asked.head, word);
+        value.is_some_and(|it| !is_default(word, &it))
+    };
+    let left_out = |word: &String| {
+        let pointer = asked.head.pointer(word);
+        let name = pointer[1..].replace('/', ".");
+        let text = format!("`{name}` must be left out for this model");
+        Refused::of(&text, &pointer).removed(&pointer)
+    };
+    asked.profile.refused_settings.iter().filter(refused).map(left_out)
+}
+
+/// Whether a setting says what is so without it: 1 of what sampling multiplies with, elsewhere nothing.
+fn is_default(word: &str, value: &RawJson) -> bool {
+    match word {
+        "temperature" | "top_p" => !differs(Some(value)),
+        _ => {
+            matches!(value.text(), "null" | "false" | "[]" | "{}" | "\"\"")
+                || value.parse::<f64>().is_ok_and(|it| it == 0.0)
+        }
+    }
+}
+
+/// Two settings of sampling, of which the model takes one (PM-196).
+fn both_of_sampling(asked: &Asked<'_>) -> Option<Refused> {
     let of = &asked.head.sampling;
     let both = of.temperature.is_some() && of.top_p.is_some();
-    match asked.profile.sampling {
-        SamplingRule::One if both => {
-            let text = "`top_p` must not be beside `temperature` for this model";
-            vec![Refused::of(text, "/top_p").removed("/top_p")]
-        }
-        SamplingRule::Default => {
-            let settings = [
-                ("temperature", differs(of.temperature.as_ref())),
-                ("top_p", differs(of.top_p.as_ref())),
-                ("top_k", of.top_k.is_some()),
-            ];
-            let refused = settings.into_iter().filter(|it| it.1);
-            let left_out = |(word, _)| {
-                let pointer = asked.head.pointer(word);
-                let text = format!("`{word}` must be left out for this model");
-                Refused::of(&text, &pointer).removed(&pointer)
-            };
-            refused.map(left_out).collect()
-        }
-        _ => Vec::new(),
-    }
+    let text = "`top_p` must not be beside `temperature` for this model";
+    (asked.profile.one_of_sampling && both).then(|| Refused::of(text, "/top_p").removed("/top_p"))
 }
 
 /// The older name of the most tokens of an answer, which newer models do not take (PM-85, PM-161).
@@ -93,7 +101,7 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
     };
     let mut res = Vec::new();
     // Where the model takes no sampling at all, that is said before.
-    if asked.profile.sampling != SamplingRule::Default {
+    if asked.profile.refused_settings.is_empty() {
         res.extend(sampling_beside_thinking(asked));
     }
     if matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
