@@ -34,8 +34,8 @@ impl<'a> From<&'a str> for SseEvent<'a> {
 
 /// Turns chunks of bytes into events; the cuts between chunks make no difference.
 ///
-/// Lines end at LF, CRLF or CR. `data` lines are joined, `event` names the event, a line that begins with `{` counts as data, comments and other
-/// fields are passed over, a blank line dispatches.
+/// Lines end at LF, CRLF or CR. `data` lines are joined, `event` names the event, a line that begins with `{` counts as data, `error: {` is data of
+/// the event `error`, comments and other fields are passed over, a blank line dispatches.
 ///
 /// ```
 /// use msg_codec::{SseDecoder, StreamLimits};
@@ -160,6 +160,10 @@ impl SseDecoder {
                 self.pending.drop_data(at);
             }
             Field::Event(from) => self.pending.set_name(&line[from..], at, &mut self.notes),
+            Field::Error(from) => {
+                self.pending.set_name(b"error", at, &mut self.notes);
+                self.data((line, from), at, is_cut);
+            }
             // That it is text is all that matters of it; one that is cut may end in half a character.
             Field::Other if is_cut => {}
             Field::Other => drop(decode(line, at, &mut self.notes)),
@@ -309,6 +313,8 @@ pub(crate) enum Field {
     Data(usize),
     Bare,
     Event(usize),
+    /// The object that llama.cpp says an error with.
+    Error(usize),
     Other,
 }
 
@@ -321,6 +327,10 @@ impl Field {
             [b'e', b'v', b'e', b'n', b't', rest @ ..] => {
                 value(rest, 5).map_or(Self::Other, Self::Event)
             }
+            [b'e', b'r', b'r', b'o', b'r', rest @ ..] => match value(rest, 5) {
+                Some(from) if line.get(from) == Some(&b'{') => Self::Error(from),
+                _ => Self::Other,
+            },
             _ => Self::Other,
         }
     }

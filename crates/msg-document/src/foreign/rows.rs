@@ -81,6 +81,7 @@ pub(super) static TABLE: &[Foreign] = &[
             "document observations input",
             "document observations traceId",
             "document observations output",
+            "document trace observations:L",
         ],
     )
     .way("`--join 'observations[].input,observations[].output'` reads its observations, `--join input,output` the trace"),
@@ -151,11 +152,19 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new(
         "a row of a training or evaluation set (`prompt` and `completion`)",
         &[
-            "document prompt completion",
-            "document prompt response",
-            "document prompt answer",
-            "document prompt output",
+            "document prompt:T completion",
+            "document prompt:L completion",
+            "document prompt:T response",
+            "document prompt:L response",
+            "document prompt:T answer",
+            "document prompt:L answer",
+            "document prompt:T output",
+            "document prompt:L output",
         ],
+    ),
+    Foreign::new(
+        "a request of the Responses API without `input`, whose prompt is stored at the provider",
+        &["document prompt/id !input !output !messages"],
     ),
     Foreign::new(
         "a logged exchange, with a request in `messages` and answers in `choices`",

@@ -247,6 +247,8 @@ impl<A: Api> Around for Body<A> {
 
     fn side(&self) -> Side {
         match (A::side(&self.document), &self.exchange) {
+            // What echoes an empty request is an answer.
+            (_, Some(it)) if !it.follows_messages => Side::Answer,
             (Side::Continuation, Some(_)) => Side::Exchange { is_continued: true },
             (_, Some(_)) => Side::Exchange { is_continued: false },
             (side, None) => side,
@@ -270,6 +272,8 @@ pub(super) struct Exchange<Q: RequestBody> {
     answer: Q::Response,
     /// How many messages it had.
     n_messages: usize,
+    /// The request has messages.
+    follows_messages: bool,
 }
 
 /// An answer, its messages, and what was odd about it.
@@ -301,7 +305,8 @@ impl<Q: RequestBody> Exchange<Q> {
             it.at.message = it.at.message.map(|it| it + n_before);
             it
         });
-        Ok(Some((Exchange { answer, n_messages }, messages, report.collect())))
+        let exchange = Exchange { answer, n_messages, follows_messages: n_before > 0 };
+        Ok(Some((exchange, messages, report.collect())))
     }
 
     /// Takes the messages of the answer from the end of a conversation and writes them into their member. Where the

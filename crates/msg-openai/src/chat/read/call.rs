@@ -27,7 +27,7 @@ pub(super) fn calls<'a>(
 }
 
 /// Reads a legacy `function_call`; none if it has another shape.
-pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Part> {
+pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<ToolCall> {
     let mark = cx.mark();
     let function = Function::read(&function::SHAPE, &mut Reader::from_text(source), cx).ok()?;
     let Some(it) = function.filter(|it| it.fits) else {
@@ -36,7 +36,7 @@ pub(super) fn legacy<'a>(source: &'a str, cx: &mut Context<'a, '_>) -> Option<Pa
     };
     let inner = it.inner.named("function");
     let extra = inner.keep(&OPENAI, &[call::FUNCTION_LEGACY << 5 | call::FUNCTION]);
-    Some(Part::ToolCall(ToolCall { extra, ..ToolCall::new("", it.name, it.arguments) }))
+    Some(ToolCall { extra, ..ToolCall::new("", it.name, it.arguments) })
 }
 
 fn read<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Part, JsonError> {

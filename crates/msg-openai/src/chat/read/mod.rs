@@ -289,6 +289,14 @@ impl<'a> Draft<'a> {
         let read = fields.ok().and_then(|mut it| {
             let id = it.text(cx, 1)?;
             let [data, transcript] = [2, 3].map(|code| it.text_or_report(cx, code));
+            // The zero value of its type, which gateways in Go write where the model said nothing.
+            if [Some(&id), data.as_ref(), transcript.as_ref()]
+                .iter()
+                .flatten()
+                .all(|it| it.is_empty())
+            {
+                return None;
+            }
             let canonical = bit(1) | mask(data.is_some(), 2) | mask(transcript.is_some(), 3);
             let extra = it.keep(canonical, &OPENAI, cx);
             Some(Audio { id: Some(id), data, transcript, extra, ..Audio::default() })
@@ -314,9 +322,15 @@ impl<'a> Draft<'a> {
             }
         }
         if let Some(source) = self.fields.raw(message::FUNCTION_CALL) {
-            if let Some(call) = call::legacy(source, cx) {
+            let mark = cx.mark();
+            let call = call::legacy(source, cx);
+            // The zero value of its type, which gateways in Go write where the model called nothing.
+            if call.as_ref().is_some_and(|it| it.name.is_empty() && it.arguments.text().is_empty())
+            {
+                cx.back_to(mark);
+            } else if let Some(call) = call {
                 self.fields.set_raw(message::FUNCTION_CALL, None);
-                parts.push(call);
+                parts.push(Part::ToolCall(call));
             } else if source != "null" {
                 cx.wrong_type("function_call");
             }

@@ -423,7 +423,7 @@ impl Writer<'_> {
             | mask(wants(&raw, plan, message::CONTENT, is_empty), message::CONTENT);
         let lost = list.value(|out| {
             message::SHAPE.write(out, plan, want, &raw, |out, code| match code {
-                message::ROLE => msg_json::write_str(out, role(plan, envelope)),
+                message::ROLE => msg_json::write_str(out, role(plan, envelope, &it.call_id)),
                 message::CALL_ID => plan.write_id(out, code, &it.call_id),
                 message::NAME => msg_json::write_str(out, name.unwrap_or_default()),
                 _ => self.content(&contents, plan.variant(code), out),
@@ -453,6 +453,9 @@ fn wants(raw: &[RawMember<'_>], plan: SlotPlan<'_>, code: u8, is_empty: bool) ->
     !is_empty || (plan.may_have(code) && raw.iter().all(|it| it.name != name))
 }
 
-fn role<'m>(plan: SlotPlan<'_>, envelope: Envelope<'m>) -> &'m str {
-    if plan.variant(message::ROLE) == message::ROLE_FUNCTION { "function" } else { envelope.role }
+/// The role of a result. An old one that was given an id answers a call in `tool_calls`, which the old role cannot.
+fn role<'m>(plan: SlotPlan<'_>, envelope: Envelope<'m>, id: &str) -> &'m str {
+    let is_old = plan.variant(message::ROLE) == message::ROLE_FUNCTION;
+    let has_new_id = !id.is_empty() && !plan.has(message::CALL_ID);
+    if is_old && !has_new_id { "function" } else { envelope.role }
 }
