@@ -87,7 +87,9 @@ pub(crate) fn faults(root: &Node, dialect: Dialect) -> Vec<Fault> {
 }
 
 fn judge_root(root: &Node, faults: &mut Faults) {
-    if root.get("type").and_then(Node::as_text) != Some("object") {
+    let is_object = root.get("type").and_then(Node::as_text) == Some("object");
+    let is_ref = matches!(faults.dialect.root, Root::ObjectOrRef) && root.get("$ref").is_some();
+    if !is_object && !is_ref {
         let found = root.get("type").map_or("no type".to_owned(), |it| it.raw().text().to_owned());
         let text = format!("the root of a schema must have type `object`, found {found}");
         faults.add("schema::root-not-object", String::new(), text);

@@ -47,6 +47,8 @@ pub struct Dialect {
 pub(crate) enum Root {
     /// `type: "object"`.
     Object,
+    /// The same, or a reference.
+    ObjectOrRef,
     /// `type: "object"`, and none of these keywords.
     Without(&'static [&'static str]),
 }
@@ -281,8 +283,13 @@ impl Dialect {
     };
 
     /// Gemini, schemas in JSON Schema.
-    pub const GEMINI: Self =
-        Self { name: "gemini-json", ref_siblings: false, cycles: Cycles::Optional, ..ANY };
+    pub const GEMINI: Self = Self {
+        name: "gemini-json",
+        root: Root::ObjectOrRef,
+        ref_siblings: false,
+        cycles: Cycles::Optional,
+        ..ANY
+    };
 
     /// Gemini, schemas in the spelling of OpenAPI.
     pub const GEMINI_OPENAPI: Self = Self {

@@ -12,7 +12,7 @@ pub(crate) fn settle_root(node: Node, dialect: Dialect) -> Option<Node> {
     let mut root = follow(node)?;
     let refused: &[&str] = match dialect.root {
         Root::Without(keywords) => keywords,
-        Root::Object => &[],
+        Root::Object | Root::ObjectOrRef => &[],
     };
     if root.has("allOf") && (refused.contains(&"allOf") || !root.has("type")) {
         root = merged_all(root.clone(), &root)?;

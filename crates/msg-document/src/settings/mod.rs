@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"temperature":1.5,…}     for anthropic: error[profile::setting] `temperature` must be from 0 to 1, found 1.5
-//! {"thinking":{"type":"adaptive"},"tool_choice":{"type":"any"},…}
+//! {"thinking":{"type":"enabled",…},"tool_choice":{"type":"any"},…}
 //!                           `tool_choice` must not force a call while thinking is on
 //! ```
 

@@ -104,16 +104,6 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
     if asked.profile.refused_settings.is_empty() {
         res.extend(sampling_beside_thinking(asked));
     }
-    if matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
-        let text = "`tool_choice` must not force a call while thinking is on";
-        let fix = ("leave the choice to the model", "left the choice to the model");
-        let edits = [
-            ("/tool_choice/type", Edit::Set(RawJson::string("auto"))),
-            ("/tool_choice/name", Edit::Remove),
-        ];
-        let fix = (fix.0.to_owned(), fix.1.to_owned());
-        res.push(Refused::of(text, "/tool_choice").mended(fix, edits));
-    }
     let Some(budget) = budget else { return res };
     if asked.profile.adaptive_thinking_only {
         let text = format!(
@@ -125,7 +115,20 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         ];
         let fix = ("make it adaptive".to_owned(), "made it adaptive".to_owned());
         res.push(Refused::of(&text, "/thinking").mended(fix, edits));
-    } else if let Some(most) = head.max_tokens.filter(|it| *it <= budget && head.tools.is_empty()) {
+        return res;
+    }
+    // What thinks adaptively may be forced: recorded requests that were answered.
+    if matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
+        let text = "`tool_choice` must not force a call while thinking is on";
+        let fix = ("leave the choice to the model", "left the choice to the model");
+        let edits = [
+            ("/tool_choice/type", Edit::Set(RawJson::string("auto"))),
+            ("/tool_choice/name", Edit::Remove),
+        ];
+        let fix = (fix.0.to_owned(), fix.1.to_owned());
+        res.push(Refused::of(text, "/tool_choice").mended(fix, edits));
+    }
+    if let Some(most) = head.max_tokens.filter(|it| *it <= budget && head.tools.is_empty()) {
         // Between calls of tools the budget may be greater.
         let text = format!(
             "`thinking.budget_tokens` must be less than `max_tokens`, found {budget} and {most}"

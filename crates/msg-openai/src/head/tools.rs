@@ -69,11 +69,15 @@ pub(super) fn read_functions(raw: &RawJson) -> Option<Vec<Tool>> {
     tools.iter().enumerate().map(read).collect()
 }
 
-/// `{"type":"function","function":{…}}`, or the members of the function beside the type; `custom` likewise.
+/// `{"type":"function","function":{…}}`, or the members of the function beside the type; `custom` likewise. Mistral takes
+/// a function without a type.
 fn read_tool(raw: &RawJson, pointer: &str) -> Option<Tool> {
     let mut members = raw.members()?;
-    let kind = members.iter().position(|it| it.0 == "type")?;
-    let kind: String = members.remove(kind).1.parse().ok()?;
+    members.retain(|it| it.0 != "type" || it.1.text() != "null");
+    let kind = match members.iter().position(|it| it.0 == "type") {
+        Some(at) => members.remove(at).1.parse().ok()?,
+        None => members.iter().find(|it| it.0 == "function").map(|it| it.0.clone())?,
+    };
     if let Some(kind) = self::kind(&kind) {
         return read_hosted(kind, members, pointer).map(Tool::Hosted);
     }
