@@ -11,7 +11,7 @@ use crate::codec::Likelihood;
 use crate::foreign;
 use crate::format::Format;
 use crate::options::{Accept, ReadOptions};
-use crate::outline::{Outline, Record, is_chat, is_known_chat};
+use crate::outline::{Outline, Record, is_chat, is_known_chat, is_plain_chat};
 use crate::refusal::{Refusal, foreign as looks_foreign};
 
 impl Format {
@@ -102,7 +102,7 @@ impl ReadOptions {
 }
 
 /// What a text is.
-enum Found {
+pub(crate) enum Found {
     Document(Format),
     /// Documents, each on its line.
     Lines,
@@ -111,6 +111,15 @@ enum Found {
 }
 
 fn identify(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
+    let chat = Format::default();
+    if Format::named_by(name).is_none_or(|it| it == chat) && is_plain_chat(bytes) {
+        return Ok(Found::Document(chat));
+    }
+    by_outline(bytes, name)
+}
+
+/// What a text is by its outline, which says it of every format.
+pub(crate) fn by_outline(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
     let outline = Outline::of(bytes);
     let (format, likelihood) = best(&outline, name);
     if outline.has_lines() {
@@ -247,6 +256,9 @@ pub(crate) fn unlike(bytes: &[u8], named: Format, said: Refusal) -> Refusal {
 
 /// The members of another format in a document that was named as of one format: they are not read (RG-6).
 pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
+    if named == Format::default() && is_plain_chat(bytes) {
+        return None;
+    }
     let outline = Outline::of(bytes);
     let is_read = named.codec().likelihood(&outline) > Likelihood::No;
     let found = foreign::find(&outline, is_read.then_some(named.name()))?;

@@ -254,6 +254,11 @@ fn item<'a>(cursor: &mut Cursor<'a>) -> Option<Item<'a>> {
 /// Longer names and texts are not marks of a format.
 const SHORT: usize = 64;
 
+/// The text of a name or a short text; a long one is `""`.
+fn short(text: &[u8]) -> &str {
+    if text.len() > SHORT { "" } else { std::str::from_utf8(text).unwrap_or_default() }
+}
+
 /// A place in the bytes, cheap to copy. Every step gives nothing where the bytes are not JSON.
 #[derive(Clone)]
 pub(super) struct Cursor<'a> {
@@ -274,10 +279,12 @@ impl<'a> Cursor<'a> {
 
     /// The next byte that is not white space; nothing at the end.
     pub(super) fn peek(&mut self) -> Option<u8> {
-        let rest = self.bytes.get(self.pos..)?;
-        let blank = rest.iter().position(|it| !matches!(it, b' ' | b'\t' | b'\r' | b'\n'))?;
-        self.pos += blank;
-        Some(rest[blank])
+        loop {
+            match *self.bytes.get(self.pos)? {
+                b' ' | b'\t' | b'\r' | b'\n' => self.pos += 1,
+                byte => return Some(byte),
+            }
+        }
     }
 
     /// Whether a line begins here.
@@ -328,21 +335,30 @@ impl<'a> Cursor<'a> {
     /// Steps to the value of the next member of an object and gives its name as it is written; the
     /// inner nothing after the last.
     pub(super) fn member(&mut self, inside: &mut Inside) -> Option<Option<&'a str>> {
+        Some(self.name(inside)?.map(short))
+    }
+
+    /// As [`Cursor::member`], with the bytes of the name.
+    pub(super) fn name(&mut self, inside: &mut Inside) -> Option<Option<&'a [u8]>> {
         if !self.item(inside, b'}')? {
             return Some(None);
         }
-        let name = self.text()?;
+        let name = self.quoted()?;
         (self.peek()? == b':').then(|| self.pos += 1)?;
         Some(Some(name))
     }
 
     /// Steps over the string that is here and gives it with its escapes; a long one is `""`.
     pub(super) fn text(&mut self) -> Option<&'a str> {
+        self.quoted().map(short)
+    }
+
+    /// Steps over the string that is here and gives what is between its quotes.
+    pub(super) fn quoted(&mut self) -> Option<&'a [u8]> {
         (self.peek()? == b'"').then_some(())?;
         let start = self.pos + 1;
         self.pos = value_end(self.bytes, self.pos)?;
-        let text = &self.bytes[start..self.pos - 1];
-        Some(if text.len() > SHORT { "" } else { std::str::from_utf8(text).unwrap_or_default() })
+        Some(&self.bytes[start..self.pos - 1])
     }
 
     /// Steps over one value, however deep.

@@ -18,7 +18,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::outline::gather::Cursor;
 
+pub(crate) use self::plain::is_plain_chat;
+
 mod gather;
+mod plain;
 
 /// What the bytes of a document look like.
 #[derive(Debug)]

@@ -1,0 +1,224 @@
+//! Whether a document is plain chat messages, which most are: seen by its names alone, without an outline. What it
+//! does not know it leaves to the outline; it never says what another format is.
+//!
+//! ```text
+//! {"model":"m","messages":[{"role":"user","content":"hi"}]}            plain
+//! {"messages":[{"role":"user","content":"hi","parts":[…]}]}            for the outline to say
+//! ```
+
+use super::ValueKind;
+use super::gather::Cursor;
+
+/// Whether the bytes are one document of plain chat messages of OpenAI, to the end. Linear; builds nothing.
+pub(crate) fn is_plain_chat(bytes: &[u8]) -> bool {
+    let mut cursor = Cursor::new(bytes);
+    conversation(&mut cursor).is_some() && cursor.peek().is_none()
+}
+
+fn conversation(cursor: &mut Cursor<'_>) -> Option<()> {
+    if cursor.kind()? == ValueKind::List {
+        return messages(cursor);
+    }
+    let mut has_messages = false;
+    object(cursor, |cursor, name, kind| match (name, kind) {
+        (b"messages", _) if !has_messages => {
+            has_messages = true;
+            messages(cursor)
+        }
+        // A request to a model of Anthropic may be one of its own API.
+        (b"model", ValueKind::Text) => (!cursor.quoted()?.starts_with(b"claude")).then_some(()),
+        (
+            b"max_tokens" | b"n" | b"seed" | b"stream" | b"temperature" | b"top_p",
+            ValueKind::Scalar,
+        ) => cursor.skip(),
+        (b"tools", ValueKind::List) => objects(cursor, |cursor, name, _| match name {
+            b"type" | b"function" => cursor.skip(),
+            _ => None,
+        }),
+        _ => None,
+    })?;
+    has_messages.then_some(())
+}
+
+/// A list of messages, of which there is one at least.
+fn messages(cursor: &mut Cursor<'_>) -> Option<()> {
+    let mut inside = cursor.open(b'[')?;
+    let mut is_empty = true;
+    while cursor.item(&mut inside, b']')? {
+        message(cursor)?;
+        is_empty = false;
+    }
+    (!is_empty).then_some(())
+}
+
+fn message(cursor: &mut Cursor<'_>) -> Option<()> {
+    let (mut has_role, mut says) = (false, false);
+    object(cursor, |cursor, name, kind| match (name, kind) {
+        (b"role", ValueKind::Text) => {
+            has_role = true;
+            let role = cursor.quoted()?;
+            let roles = [&b"user"[..], b"assistant", b"tool", b"system", b"developer"];
+            roles.contains(&role).then_some(())
+        }
+        (b"content", _) => {
+            says = true;
+            content(cursor, kind)
+        }
+        (b"tool_calls", ValueKind::List) => {
+            says = true;
+            calls(cursor)
+        }
+        (b"tool_calls", ValueKind::Null) => cursor.skip(),
+        (b"name" | b"tool_call_id", ValueKind::Text) => cursor.skip(),
+        (b"reasoning" | b"reasoning_content" | b"refusal", ValueKind::Text | ValueKind::Null) => {
+            cursor.skip()
+        }
+        (b"audio" | b"function_call", ValueKind::Null) => cursor.skip(),
+        // No format is told from others by these.
+        (
+            b"annotations"
+            | b"cache_control"
+            | b"metadata"
+            | b"prefix"
+            | b"provider_metadata"
+            | b"provider_specific_fields"
+            | b"reasoning_details"
+            | b"weight",
+            _,
+        ) => cursor.skip(),
+        _ => None,
+    })?;
+    (has_role && says).then_some(())
+}
+
+/// A text, parts, or nothing.
+fn content(cursor: &mut Cursor<'_>, kind: ValueKind) -> Option<()> {
+    match kind {
+        // A call or its result may be in it, in a format of texts alone.
+        ValueKind::Text if cursor.begins_with(b"\"Tool: ") => None,
+        ValueKind::Text | ValueKind::Null => cursor.skip(),
+        ValueKind::List => objects(cursor, |cursor, name, kind| match (name, kind) {
+            (b"type", ValueKind::Text) => {
+                let types = [&b"text"[..], b"image_url", b"input_audio", b"file"];
+                types.contains(&cursor.quoted()?).then_some(())
+            }
+            (b"text", ValueKind::Text) => cursor.skip(),
+            (b"file" | b"image_url" | b"input_audio", ValueKind::Object) => cursor.skip(),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+fn calls(cursor: &mut Cursor<'_>) -> Option<()> {
+    objects(cursor, |cursor, name, kind| match (name, kind) {
+        (b"type", ValueKind::Text) => (cursor.quoted()? == b"function").then_some(()),
+        (b"id", ValueKind::Text) | (b"function", ValueKind::Object) => cursor.skip(),
+        (b"index", ValueKind::Scalar) => cursor.skip(),
+        _ => None,
+    })
+}
+
+/// Steps through a list of objects. Each has a type, or is a tool or a call without one.
+fn objects<'a>(
+    cursor: &mut Cursor<'a>,
+    mut member: impl FnMut(&mut Cursor<'a>, &[u8], ValueKind) -> Option<()>,
+) -> Option<()> {
+    let mut inside = cursor.open(b'[')?;
+    while cursor.item(&mut inside, b']')? {
+        let mut has_type = false;
+        object(cursor, |cursor, name, kind| {
+            has_type |= name == b"type";
+            member(cursor, name, kind)
+        })?;
+        has_type.then_some(())?;
+    }
+    Some(())
+}
+
+/// Steps through an object. `member` steps over the value of each name, of this kind.
+fn object<'a>(
+    cursor: &mut Cursor<'a>,
+    mut member: impl FnMut(&mut Cursor<'a>, &[u8], ValueKind) -> Option<()>,
+) -> Option<()> {
+    let mut inside = cursor.open(b'{')?;
+    while let Some(name) = cursor.name(&mut inside)? {
+        let kind = cursor.kind()?;
+        member(cursor, name, kind)?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain_chat;
+    use crate::format::Format;
+    use crate::recognise::{Found, by_outline};
+
+    /// Members of messages and of requests: of each, two at a time are put into a document.
+    const MESSAGE: [&str; 24] = [
+        r#""content":"a""#,
+        r#""content":null"#,
+        r#""content":[]"#,
+        r#""content":[{"type":"text","text":"a"}]"#,
+        r#""content":[{"text":"a"}]"#,
+        r#""content":[{"type":"image_url","image_url":{"url":"u"}},{"type":"file","file":{"file_id":"f"}}]"#,
+        r#""content":[{"type":"image","source":{"type":"url","url":"u"}}]"#,
+        r#""content":"Tool: a\nb""#,
+        r#""content":{"type":"text"}"#,
+        r#""tool_calls":[{"id":"c","type":"function","index":0,"function":{"name":"f","arguments":"{}"}}]"#,
+        r#""tool_calls":[{"id":"c","name":"f","type":"function"}]"#,
+        r#""tool_calls":null"#,
+        r#""tool_call_id":"c""#,
+        r#""name":"n""#,
+        r#""refusal":null"#,
+        r#""function_call":null"#,
+        r#""reasoning_content":"a""#,
+        r#""reasoning_details":[{"type":"reasoning.text","text":"a"}]"#,
+        r#""metadata":{"id":7,"source":"s","time":{}}"#,
+        r#""annotations":[{"type":"url_citation"}]"#,
+        r#""cache_control":{"type":"ephemeral"}"#,
+        r#""provider_specific_fields":{"thinking":"a","role":"b"}"#,
+        r#""parts":[{"text":"a"}]"#,
+        r#""type":"message""#,
+    ];
+    const REQUEST: [&str; 10] = [
+        r#""model":"m""#,
+        r#""model":"claude-3""#,
+        r#""max_tokens":9"#,
+        r#""stream":true"#,
+        r#""n":1"#,
+        r#""tools":[{"type":"function","function":{"name":"f","parameters":{}}}]"#,
+        r#""tools":[{"name":"f","input_schema":{}}]"#,
+        r#""system":"a""#,
+        r#""input":[]"#,
+        r#""messages":[]"#,
+    ];
+
+    #[test]
+    fn what_is_plain_is_recognised_so_by_its_outline() {
+        let pairs = |of: &[&str]| -> Vec<String> {
+            let of_one = |(at, one): (usize, &&str)| {
+                let rest = of[at + 1..].iter().map(|it| format!("{one},{it}"));
+                rest.chain([(*one).to_owned()]).collect::<Vec<_>>()
+            };
+            of.iter().enumerate().flat_map(of_one).collect()
+        };
+        let roles = ["user", "assistant", "tool", "system", "developer", "model"];
+        let mut n_plain = 0;
+        for (members, role) in pairs(&MESSAGE).iter().flat_map(|it| roles.map(|role| (it, role))) {
+            let list = format!(r#"[{{"role":"{role}",{members}}},{{{members},"role":"user"}}]"#);
+            let request = |it: &String| format!(r#"{{{it},"messages":{list}}}"#);
+            let alone = [list.clone(), format!(r#"{{"messages":{list}}}"#)];
+            for it in alone.into_iter().chain(pairs(&REQUEST).iter().map(request)) {
+                if is_plain_chat(it.as_bytes()) {
+                    n_plain += 1;
+                    let found = by_outline(it.as_bytes(), "");
+                    let chat = Format::default();
+                    assert!(matches!(found, Ok(Found::Document(of)) if of == chat), "{it}");
+                }
+            }
+        }
+        assert!(n_plain > 7_000, "{n_plain}");
+    }
+}
