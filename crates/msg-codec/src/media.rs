@@ -12,6 +12,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use memchr::memchr2;
 use msg_core::{Audio, Code, Diagnostic, File, Image, Message, Part, Report};
 
 /// Which media the messages of a family hold.
@@ -386,8 +387,10 @@ impl DataUrl<'_> {
     /// ```
     #[must_use]
     pub fn standard_base64(data: &str) -> Option<String> {
-        let is_other = |it: u8| matches!(it, b'-' | b'_' | b'\r' | b'\n');
-        if !data.bytes().any(is_other) || !is_base64(data) {
+        let bytes = data.as_bytes();
+        let is_other =
+            memchr2(b'-', b'_', bytes).is_some() || memchr2(b'\r', b'\n', bytes).is_some();
+        if !is_other || !is_base64(data) {
             return None;
         }
         let mut res = data.replace('-', "+").replace('_', "/");

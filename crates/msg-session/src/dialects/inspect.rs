@@ -160,7 +160,7 @@ pub(crate) fn is_archive(bytes: &[u8]) -> bool {
 
 /// How many bytes the files of an archive say that they have unpacked, all together; nothing for any other file.
 pub(crate) fn unpacked_size(bytes: &[u8]) -> Option<u64> {
-    let files = files(bytes).filter(|_| bytes.starts_with(MAGIC))?;
+    let files = bytes.starts_with(MAGIC).then(|| files(bytes))??;
     Some(files.iter().fold(0, |sum: u64, it| sum.saturating_add(it.size as u64)))
 }
 
