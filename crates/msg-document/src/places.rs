@@ -341,7 +341,7 @@ fn list(text: &str) -> Result<Option<Listed>, JsonError> {
                     }
                     _ => {
                         beside += usize::from(PROMPTS.contains(&&*key.text));
-                        reader.raw()?;
+                        reader.known_raw()?;
                     }
                 }
             }
@@ -357,7 +357,7 @@ fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, JsonError> {
     reader.begin_array()?;
     while reader.next_element()? {
         let start = reader.next_offset();
-        reader.raw()?;
+        reader.known_raw()?;
         res.push((start, reader.offset()));
     }
     Ok(res)
@@ -469,7 +469,7 @@ fn members<'t>(
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         names.push((key.text, at + reader.next_offset()));
-        reader.raw()?;
+        reader.known_raw()?;
     }
     Ok(())
 }
@@ -478,7 +478,7 @@ fn elements(reader: &mut Reader<'_>, at: usize, starts: &mut Vec<usize>) -> Resu
     reader.begin_array()?;
     while reader.next_element()? {
         starts.push(at + reader.next_offset());
-        reader.raw()?;
+        reader.known_raw()?;
     }
     Ok(())
 }

@@ -101,6 +101,9 @@ pub(crate) fn refused_by_api(
     }
     repeated(&mut walk);
     markers(&mut walk, profile);
+    if walk.breaches.is_empty() {
+        return Vec::new();
+    }
     let places = Places::of(messages, &walk.elements, format);
     let mut res: Vec<_> =
         walk.breaches.into_iter().map(|it| diagnostic(it, api, profile, &places)).collect();
@@ -148,6 +151,9 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
         })
         .collect();
     refused.retain_mut(|it| {
+        if shapes.is_empty() {
+            return true;
+        }
         let (message, path) = (it.at.message, local_path(&it.message()));
         let ends = path.match_indices('.').map(|it| it.0).chain([path.len()]);
         // A reader of parts says the place in the part alone.
@@ -233,14 +239,18 @@ fn markers(walk: &mut Walk<'_>, profile: &Profile) {
 
 fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diagnostic {
     let answer = api.answers.get(it.answer).map(|answer| {
-        let found = it.kinds.as_str();
-        let filled = answer
-            .replace("{path}", &it.path)
-            .replace("{expected}", &it.expected)
-            .replace("{kinds}", found)
-            .replace("{found}", found)
-            .replace("{max}", &profile.cache_max.to_string());
-        filled.replace("{value}", &it.value).into()
+        let max = profile.cache_max.to_string();
+        let value_of = |name: &str| {
+            Some(match name {
+                "path" => it.path.as_str(),
+                "expected" => &it.expected,
+                "kinds" | "found" => &it.kinds,
+                "max" => &max,
+                "value" => &it.value,
+                _ => return None,
+            })
+        };
+        filled(answer, value_of).into()
     });
     let mut res = Diagnostic::error(Code::new(it.code), it.sentence);
     res.answer = answer;
@@ -263,6 +273,19 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
         Some(default) => res.with_fix(format!("set to {default}")),
         None => res,
     }
+}
+
+/// An answer with the values of the names that it has in braces.
+fn filled<'v>(answer: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
+    let mut res = String::with_capacity(2 * answer.len());
+    let mut rest = answer;
+    while let Some((before, after)) = rest.split_once('{') {
+        let named = after.split_once('}').and_then(|it| Some((value_of(it.0)?, it.1)));
+        let (value, after) = named.unwrap_or(("{", after));
+        res.extend([before, value]);
+        rest = after;
+    }
+    res + rest
 }
 
 /// Which message and part each part of the list became. Readers keep the order of parts, and put what is beside
