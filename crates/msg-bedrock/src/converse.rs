@@ -427,14 +427,15 @@ impl Medium {
 
 /// The block for a media type without parameters, and its format there.
 pub(crate) fn of_type(media_type: &str) -> Option<(Medium, &'static str)> {
-    let essence = media_type.split(';').next()?.trim().to_ascii_lowercase();
-    let essence = match essence.as_str() {
-        "image/jpg" => "image/jpeg",
-        "audio/x-wav" => "audio/wav",
-        "audio/mpeg" => "audio/mp3",
-        it => it,
+    const OTHERS: [(&str, &str); 3] =
+        [("image/jpg", "image/jpeg"), ("audio/x-wav", "audio/wav"), ("audio/mpeg", "audio/mp3")];
+    let essence = media_type.split(';').next()?.trim();
+    let other = OTHERS.iter().find(|it| it.0.eq_ignore_ascii_case(essence));
+    let essence = other.map_or(essence, |it| it.1);
+    let find = |kind: Medium| {
+        let mut table = kind.table().iter();
+        table.find(|it| it.1.eq_ignore_ascii_case(essence)).map(|it| (kind, it.0))
     };
-    let find = |kind: Medium| kind.table().iter().find(|it| it.1 == essence).map(|it| (kind, it.0));
     Medium::ALL.into_iter().find_map(find)
 }
 

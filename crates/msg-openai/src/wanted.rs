@@ -310,7 +310,7 @@ pub(crate) fn lose_foreign(losses: &mut Losses<'_>, at: usize, extra: &Extra, ow
     let is_openai = |it: &Origin| matches!(it, Origin::OpenAi | Origin::Responses);
     for (origin, name, _) in extra.all().filter(|it| it.0 != own) {
         if !(is_shared && name == SHARED && is_openai(origin)) {
-            losses.raw(Some(at), &format!("{origin}.{name}"));
+            losses.raw(Some(at), format_args!("{origin}.{name}"));
         }
     }
 }

@@ -133,7 +133,7 @@ impl Writer<'_> {
             } else if (is_own || is_carried) && !(is_cache && drops) && !is_taken {
                 res.push(RawMember { name: name.into(), value: value.text() });
             } else {
-                self.objects.losses.raw(Some(at), &format!("{origin}.{name}"));
+                self.objects.losses.raw(Some(at), format_args!("{origin}.{name}"));
             }
         }
         res

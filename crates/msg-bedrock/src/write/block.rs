@@ -129,7 +129,7 @@ impl Writer<'_> {
                 && name == "cache_control"
                 && super::of_cache_control(value).is_some();
             if *origin != BEDROCK && !is_control && !super::is_breakpoint(origin, name) {
-                self.objects.losses.raw(Some(at), &format!("{origin}.{name}"));
+                self.objects.losses.raw(Some(at), format_args!("{origin}.{name}"));
             }
         }
     }

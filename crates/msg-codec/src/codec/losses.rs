@@ -1,6 +1,7 @@
 //! What a format cannot hold, noted while it is written (MS-24).
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use msg_core::{Code, Diagnostic, Extra, Origin, Report, Severity};
 use msg_json::Reader;
@@ -101,13 +102,13 @@ impl<'r> Losses<'r> {
     pub fn foreign(&mut self, extra: &Extra, own: Option<&Origin>, part: Option<usize>) {
         for (origin, name, _) in extra.all() {
             if Some(origin) != own {
-                self.raw(part, &format!("{origin}.{name}"));
+                self.raw(part, format_args!("{origin}.{name}"));
             }
         }
     }
 
     /// A raw member is left out.
-    pub fn raw(&mut self, part: Option<usize>, name: &str) {
+    pub fn raw(&mut self, part: Option<usize>, name: impl Display) {
         let text = format!("unknown member {name} has no place and is left out");
         self.note(Severity::Info, "convert::lost-member", part, text);
     }

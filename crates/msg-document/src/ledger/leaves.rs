@@ -6,8 +6,9 @@
 //! ```
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use msg_json::Tokens;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -292,15 +293,13 @@ fn is_spelled_freely(text: &str) -> bool {
     if bytes.len() < SHORT && !bytes.contains(&b'\\') {
         return false;
     }
-    let mut at = 0;
-    while let Some(escape) = bytes.get(at..).and_then(|it| memchr(b'\\', it)) {
-        at += escape + 2;
-        if matches!(bytes.get(at - 1), Some(b'u' | b'/')) {
-            return true;
-        }
-    }
-    false
+    // Where an escaped backslash is before the letter it is not an escape; the text has the same key either way.
+    memchr(b'\\', bytes).is_some() && FREE_ESCAPES.iter().any(|it| it.find(bytes).is_some())
 }
+
+/// Escapes that a writer need not use. A long text may have very many others: to search for these is quicker.
+static FREE_ESCAPES: LazyLock<[memmem::Finder<'_>; 2]> =
+    LazyLock::new(|| [r"\u", r"\/"].map(memmem::Finder::new));
 
 /// The names and indices on the way to a value. `is_one` if the document is one text, not lines of several.
 pub(super) fn steps(frames: &[Frame<'_>], is_one: bool) -> Vec<String> {

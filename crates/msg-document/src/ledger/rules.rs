@@ -282,9 +282,10 @@ fn names(sentence: &str, way: &[String]) -> bool {
 
 /// The path that a sentence names: `` `tools[0].strict` ``, `openai.refusal`, or a name at its end.
 fn named(sentence: &str) -> Option<&str> {
+    let mut words = sentence.split(' ');
     let quoted = sentence.split('`').nth(1);
-    let dotted = sentence.split(' ').find(|it| it.contains('.')).and_then(|it| it.split_once('.'));
-    quoted.or(dotted.map(|it| it.1)).or(sentence.rsplit(' ').next())
+    let mut dotted = || words.find_map(|it| it.split_once('.'));
+    quoted.or_else(|| dotted().map(|it| it.1)).or_else(|| sentence.rsplit(' ').next())
 }
 
 /// Whether a value is the id of something.

@@ -89,7 +89,7 @@ impl Writer<'_, '_> {
             } else if is_own && !(is_kind(name) && value.text() != "null") {
                 res.push(RawMember { name: name.into(), value: value.text() });
             } else {
-                self.objects.losses.raw(Some(at), &format!("{origin}.{name}"));
+                self.objects.losses.raw(Some(at), format_args!("{origin}.{name}"));
             }
         }
         res
