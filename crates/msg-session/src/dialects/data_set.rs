@@ -13,7 +13,7 @@ use msg_core::{Message, Role};
 use super::{Checked, Format, Write};
 use crate::edit::{BLANKS, Edit, Kind, Object, Value, drop_elements};
 use crate::error::{Finding, SessionOptions, SessionPlace};
-use crate::frame::{clean, clean_all_lines, read_array};
+use crate::frame::{after_mark, clean, clean_all_lines, read_array};
 use crate::parts::share_gpt::{ShareGptTurns, is_call, role};
 use crate::source::Blob;
 use crate::view::{Draft, PartOrigin, View};
@@ -206,7 +206,7 @@ impl<'a> Entries<'a> {
 
 /// Whether the text is one array: its first byte that says something is a bracket.
 fn is_array(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = after_mark(bytes);
     let is_blank = |it: &u8| matches!(it, b' ' | b'\t' | b'\n' | b'\r' | 0);
     bytes.iter().find(|it| !is_blank(it)) == Some(&b'[')
 }

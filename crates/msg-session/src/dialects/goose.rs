@@ -16,7 +16,7 @@ use super::{Checked, Format, LineRules, Mends, Write, records};
 use crate::dialects::records::File;
 use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions};
-use crate::frame::{Array, Lines, read_array};
+use crate::frame::{Array, Lines, clean, read_array};
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{BlockKind, Content, Media, Rules, Sender, Sent, results};
 use crate::source::Blob;
@@ -88,7 +88,7 @@ fn view(file: File<'_>, options: &SessionOptions) -> Result<View, Error> {
 
 /// The member names of the object that a text begins with, which may be cut off.
 fn first_names(start: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(start);
+    let text = clean(start, &mut Vec::new());
     let mut reader = Reader::from_text(&text);
     let mut res = Vec::new();
     if reader.begin_object().is_err() {
@@ -103,15 +103,13 @@ fn first_names(start: &[u8]) -> Vec<String> {
     res
 }
 
-/// What `goose session export` writes: one document.
+/// What `goose session export` writes: one document, which may be cut off.
 fn export(bytes: &[u8]) -> Result<Array<'_>, Error> {
-    let found = || {
-        let document = Object::whole(std::str::from_utf8(bytes).ok()?, 0)?;
-        let member = ["conversation", "messages"].into_iter().find(|it| document.has(it))?;
-        Some(read_array(bytes, Some(member))).filter(|it| it.is_readable())
-    };
+    let names = first_names(bytes);
+    let member = ["conversation", "messages"].into_iter().find(|it| names.iter().any(|n| n == it));
+    let found = member.map(|it| read_array(bytes, Some(it))).filter(Array::is_readable);
     let reason = "the export has no list of messages".to_owned();
-    found().ok_or(Error::Unreadable { dialect: Dialect::Goose, offset: 0, reason })
+    found.ok_or(Error::Unreadable { dialect: Dialect::Goose, offset: 0, reason })
 }
 
 fn check(file: File<'_>, provider: Option<&str>, options: &SessionOptions) -> Result<Mends, Error> {

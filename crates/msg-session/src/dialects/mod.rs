@@ -116,7 +116,7 @@ impl Mends {
         edits.retain(|it| !it.is_nothing());
         if records == 0 || left == 0 {
             findings.push(empty_session(records));
-            findings.iter_mut().for_each(|it| it.done = false);
+            findings.iter_mut().for_each(promise_nothing);
             return Self { findings, ..Self::default() };
         }
         let is_changed = !edits.is_empty() || findings.iter().any(|it| it.done);
@@ -229,7 +229,7 @@ pub(crate) struct Change {
 impl Checked {
     /// The outcome for a session that cannot be read, of which nothing is mended.
     pub(crate) fn unreadable(mut findings: Vec<Finding>) -> Self {
-        findings.iter_mut().for_each(|it| it.done = false);
+        findings.iter_mut().for_each(promise_nothing);
         Self { findings, changed: Vec::new() }
     }
 
@@ -250,6 +250,11 @@ impl Checked {
         let changed = bytes.map(|it| Change { name: String::new(), bytes: Some(it) });
         Self { findings: mends.findings, changed: changed.into_iter().collect() }
     }
+}
+
+/// Of a finding in a session of which nothing is mended: there is no mend to promise.
+fn promise_nothing(finding: &mut Finding) {
+    (finding.fix, finding.done) = (None, false);
 }
 
 /// The finding about a session without a record, or of which none would be left (SE-28).

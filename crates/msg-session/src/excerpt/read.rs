@@ -9,13 +9,10 @@ use crate::edit::{BLANKS, Effect, Object};
 use crate::error::Finding;
 use crate::excerpt::{Feed, FeedLine};
 use crate::frame::{
-    Lines, RUN, Record, Torn, TornRecord, byte_order_mark, clean_lines, is_a_record, join,
+    Lines, MARK, RUN, Record, Torn, TornRecord, byte_order_mark, clean_lines, is_a_record, join,
     save_lines, too_large,
 };
 use crate::source::{ReadAt, fill};
-
-/// The byte order mark.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads lines whole; those of more than `max_record` bytes are not looked into. Linear.
 pub(crate) fn read_whole(bytes: &[u8], max_record: u64) -> Lines<'static> {
@@ -39,9 +36,11 @@ enum Keep {
 }
 
 fn read_with(source: &dyn ReadAt, max_record: u64, keep: Keep) -> Result<Lines<'_>, Error> {
-    let mut start = [0; 3];
-    let has_mark = fill(source, 0, &mut start)? == MARK.len() && start == MARK;
-    let skipped = if has_mark { MARK.len() as u64 } else { 0 };
+    let (mut start, mut skipped) = ([0; 3], 0);
+    while fill(source, skipped, &mut start)? == MARK.len() && start == MARK {
+        skipped += MARK.len() as u64;
+    }
+    let has_mark = skipped > 0;
     // A line that is too large is passed over, where its text is not wanted.
     let max_held = if keep == Keep::Whole { u64::MAX } else { max_record };
     let mut reader = LineReader {

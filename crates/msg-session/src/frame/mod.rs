@@ -234,14 +234,25 @@ fn is_record(object: &Object<'_>) -> bool {
 
 /// The text without a byte order mark, NUL bytes and sequences that are not UTF-8.
 pub(crate) fn clean<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
-    let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
-        Some(rest) => {
-            findings.push(byte_order_mark());
-            rest
-        }
-        None => bytes,
-    };
-    without_damage(bytes, findings)
+    without_damage(without_mark(bytes, findings), findings)
+}
+
+/// A byte order mark.
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The bytes after all byte order marks: a program that adds one adds another where there is one.
+pub(crate) fn after_mark(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    while let Some(it) = rest.strip_prefix(MARK) {
+        rest = it;
+    }
+    rest
+}
+
+fn without_mark<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> &'a [u8] {
+    let rest = after_mark(bytes);
+    findings.extend((rest.len() < bytes.len()).then(byte_order_mark));
+    rest
 }
 
 fn without_damage<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
@@ -274,9 +285,7 @@ pub(crate) fn line_of(bytes: &[u8], at: usize) -> u32 {
 
 /// As [`clean`], of lines: each damaged line is a finding of its own.
 pub(crate) fn clean_all_lines<'a>(bytes: &'a [u8], findings: &mut Vec<Finding>) -> Cow<'a, str> {
-    let rest = bytes.strip_prefix(b"\xef\xbb\xbf");
-    findings.extend(rest.map(|_| byte_order_mark()));
-    let bytes = rest.unwrap_or(bytes);
+    let bytes = without_mark(bytes, findings);
     if memchr::memchr(0, bytes).is_none()
         && let Ok(text) = std::str::from_utf8(bytes)
     {
