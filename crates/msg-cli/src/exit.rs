@@ -120,7 +120,12 @@ impl Failure {
     pub(crate) fn refused(refusal: Refusal, name: &str) -> Self {
         match refusal.is_bad_option() {
             true => Failure::Usage(refusal.to_string()),
-            false => Failure::document(refusal, name, Vec::new()),
+            // Without the text nothing is said of it.
+            false => Failure::Document(Box::new(BadDocument {
+                diagnostic: *refusal.into_diagnostic(),
+                name: name.to_owned(),
+                bytes: Vec::new(),
+            })),
         }
     }
 

@@ -252,3 +252,13 @@ fn thinking_between_texts_loses_its_order_with_a_word() {
     assert_eq!(said(&format!("{thought},{text}")), [] as [&str; 0]);
     assert_eq!(said(&format!("{thought},{text},{thought},{text}")), ["convert::order-lost"]);
 }
+
+/// A section joins the text before it, and a tag without a name is none.
+#[test]
+fn a_section_in_a_text_is_accounted_for() {
+    let call = "<tool><tool_name>f</tool_name><arguments><>x<![CDATA[a < b]]></\u{fffd}></arguments></tool>";
+    let chat = serde_json::json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": call},
+        {"role": "tool", "content": "Tool: f\n1"}]);
+    let native = "native".parse().expect("because it is a format");
+    conversions_account_for_all(chat.to_string().as_bytes(), None, native).expect("all is there");
+}

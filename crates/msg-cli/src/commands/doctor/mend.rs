@@ -87,7 +87,7 @@ impl Doctor<'_> {
                     it.format()
                 ),
             ),
-            Err(refusal) => Failure::refused(refusal, name),
+            Err(refusal) => Failure::document(refusal, name, blob.bytes),
         }
     }
 

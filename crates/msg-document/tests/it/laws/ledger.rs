@@ -121,7 +121,8 @@ fn accounts_for_all(
 fn without_tags(text: &str) -> String {
     // The server that is meant where none is named.
     let text = text.replace("<server_name>local</server_name>", " ");
-    let text = text.replace("<![CDATA[", " ").replace("]]>", " ");
+    // A section is a piece of the text that it is in.
+    let text = text.replace("<![CDATA[", "").replace("]]>", "");
     let mut pieces = text.split('<');
     let first = pieces.next().unwrap_or_default().to_owned();
     // What ends no tag is text.
