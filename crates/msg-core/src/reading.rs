@@ -567,6 +567,21 @@ impl Report {
         self.extend(other.kept);
     }
 
+    /// Forgets all but the first diagnostics: what was found in what is read again.
+    ///
+    /// ```
+    /// use msg_core::{Code, Diagnostic, Report};
+    ///
+    /// let found = |it: &'static str| Diagnostic::error(Code::new("message::bad-json"), it);
+    /// let mut report = Report::from_iter([found("a"), found("b")]);
+    /// report.truncate(1);
+    /// assert_eq!(report.len(), 1);
+    /// ```
+    pub fn truncate(&mut self, len: usize) {
+        self.kept.truncate(len);
+        self.has_errors = self.kept.iter().any(Diagnostic::is_error);
+    }
+
     /// Those that were kept, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.kept.iter()

@@ -297,6 +297,18 @@ impl<'a, 'r> Context<'a, 'r> {
         self.report.extend(self.findings.drain(..));
     }
 
+    /// Where the messages of a body begin, for [`Context::start_again`].
+    pub(crate) fn start(&self) -> (usize, usize) {
+        (self.message, self.report.len())
+    }
+
+    /// Goes back to where messages began: what was read since, and found in it, does not count.
+    pub(crate) fn start_again(&mut self, (message, found): (usize, usize)) {
+        self.message = message;
+        self.findings.clear();
+        self.report.truncate(found);
+    }
+
     /// A mark to go back to with [`Context::back_to`].
     pub fn mark(&self) -> Mark {
         Mark { findings: self.findings.len(), unknown: self.unknown.len() }

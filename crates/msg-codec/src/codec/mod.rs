@@ -333,11 +333,16 @@ impl Body {
     ) -> Result<(Self, Option<T>), Error> {
         let (mut res, mut found) = (Self::new(held), None);
         let mut doubles: BTreeSet<Box<str>> = BTreeSet::new();
+        let start = cx.start();
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             let is_held = held.first().is_some_and(|it| key.text == *it);
             let member = match is_held {
                 true => {
+                    // Of several the last one counts, from the first message on.
+                    if found.is_some() {
+                        cx.start_again(start);
+                    }
                     found = Some(value(reader, cx)?);
                     RawJson::written(|it| it.null())
                 }
