@@ -293,7 +293,9 @@ impl Input {
             let rest = (&mut self.reader).take(self.limit).read_to_end(&mut head);
             rest.map_err(|source| Failure::read(&self.name, source))?;
         }
-        let is_row = may_be && Row::known(&head, read).is_ok_and(|it| it.is_some());
+        let is_empty = |it: Refusal| it.diagnostic().code == "document::no-conversation";
+        let known = || Row::known(&head, read).map_or_else(is_empty, |it| it.is_some());
+        let is_row = may_be && known();
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(io::Cursor::new(head).chain(rest));
         Ok(is_row)

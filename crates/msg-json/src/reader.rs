@@ -591,9 +591,11 @@ impl Problem {
             Problem::Unexpected { found: 'N' | 'T' | 'F', .. } => {
                 "JSON has `null`, `true` and `false`, and no NaN: from Python, use `json.dumps`"
             }
-            Problem::Unexpected { found: ']' | '}', expected: "a value" | "a member name" } => {
+            Problem::Unexpected { found: ']', expected: "a value" }
+            | Problem::Unexpected { found: '}', expected: "a member name" } => {
                 "remove the comma before it"
             }
+            Problem::Unexpected { found: '}', expected: "a value" } => "write a value before it",
             Problem::Unexpected { found: '/' | '#', .. } => "JSON has no comments: remove them",
             Problem::Control(b'\n' | b'\r') => {
                 "write a line break inside a string as `\\n`; if a tool wrapped the line, join it"

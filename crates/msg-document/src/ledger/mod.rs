@@ -305,6 +305,8 @@ struct Places {
     elements: HashMap<Element, BTreeSet<usize>>,
     /// Whether an element that is in none of them is about as far from the beginning as its message: no record is.
     are_guessed: bool,
+    /// The members of the body whose lists said what is in messages: an element of another list is no message.
+    lists: BTreeSet<String>,
 }
 
 struct Place {
@@ -354,11 +356,18 @@ impl Places {
         let mut elements: HashMap<_, BTreeSet<usize>> =
             missing.iter().map(|it| (it.element, BTreeSet::new())).collect();
         let mut by_ids = elements.clone();
+        let mut lists = BTreeSet::new();
         walk(source, |leaf, way| {
             if !leaf.is_text() || rules::is_form(&leaf, way) {
                 return;
             }
             let element = pairing::element(way);
+            let list = way.get(1).filter(|it| element.1.is_some() && !it.is_list);
+            if let Some(list) = list.filter(|it| !lists.contains(it.name))
+                && messages.contains_key(&leaf.key())
+            {
+                lists.insert(list.name.to_owned());
+            }
             let found = match rules::is_shared(&leaf) {
                 true => by_ids.get_mut(&element),
                 false => elements.get_mut(&element),
@@ -373,20 +382,27 @@ impl Places {
         for (element, found) in elements.iter_mut().filter(|it| it.1.is_empty()) {
             *found = by_ids.remove(element).unwrap_or_default();
         }
-        Places { native: places, elements, are_guessed: true }
+        Places { native: places, elements, are_guessed: true, lists }
+    }
+
+    /// Whether a value is in a list whose elements are messages, as far as that is known.
+    fn is_of_messages(&self, it: &Missing) -> bool {
+        let is_index = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+        let list = it.steps.first().filter(|it| !self.lists.is_empty() && !is_index(it));
+        list.is_none_or(|it| self.lists.contains(it))
     }
 
     /// The messages that the element of a value went into, where its texts are in any.
     fn known(&self, it: &Missing) -> Option<&BTreeSet<usize>> {
         let found = self.elements.get(&it.element).filter(|_| it.element.1.is_some());
-        found.filter(|it| !it.is_empty())
+        found.filter(|found| !found.is_empty() && self.is_of_messages(it))
     }
 
     /// The messages that a value is in or beside.
     fn near(&self, it: &Missing) -> impl Iterator<Item = usize> {
         let known = self.known(it);
-        let guessed = it.element.1.into_iter().flat_map(|it| [it, it + 1]);
-        let guessed = guessed.filter(move |_| known.is_none() && self.are_guessed);
+        let is_guessed = known.is_none() && self.are_guessed && self.is_of_messages(it);
+        let guessed = it.element.1.filter(|_| is_guessed).into_iter().flat_map(|it| [it, it + 1]);
         known.into_iter().flatten().copied().chain(guessed)
     }
 
