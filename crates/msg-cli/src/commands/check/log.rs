@@ -62,7 +62,23 @@ struct Found {
 struct Count {
     severity: Severity,
     times: u64,
-    example: String,
+    /// Where it is first: the document, the line and the column.
+    example: (String, Option<usize>, Option<usize>),
+}
+
+impl Count {
+    /// Takes another place of the same code. Lines of a document come in any order, documents in their own.
+    fn add(
+        &mut self,
+        severity: Severity,
+        name: &str,
+        (line, column): (Option<usize>, Option<usize>),
+    ) {
+        self.times += 1;
+        if self.example.0 == name && line < self.example.1 {
+            (self.example.1, self.example.2, self.severity) = (line, column, severity);
+        }
+    }
 }
 
 impl Log {
@@ -104,12 +120,9 @@ impl Log {
             };
             found.counts[which] += 1;
             let code = found.codes.entry(it.code.as_str().to_owned());
-            code.or_insert_with(|| Count {
-                severity: it.severity,
-                times: 0,
-                example: place(name, at),
-            })
-            .times += 1;
+            let first = || (name.to_owned(), at.0, at.1);
+            code.or_insert_with(|| Count { severity: it.severity, times: 0, example: first() })
+                .add(it.severity, name, at);
             match self.form {
                 Some(LogForm::Github) => annotate(it, name, at, &mut res),
                 Some(LogForm::Sarif) => {
@@ -136,8 +149,9 @@ impl Log {
             let mut codes: Vec<_> = found.codes.iter().collect();
             codes.sort_by_key(|(_, it)| std::cmp::Reverse(it.times));
             for (code, it) in codes {
-                let Count { severity, times, example } = it;
-                let _ = writeln!(res, "{times:>8}  {severity}[{}]  {}", safe(code), safe(example));
+                let Count { severity, times, example: (name, line, column) } = it;
+                let example = place(name, (*line, *column));
+                let _ = writeln!(res, "{times:>8}  {severity}[{}]  {}", safe(code), safe(&example));
             }
         }
         if (total || self.statistics) && self.form != Some(LogForm::Github) {
@@ -291,4 +305,25 @@ fn uri(name: &str) -> String {
         }
     }
     res
+}
+
+#[cfg(test)]
+mod tests {
+    use msg_core::{Code, Diagnostic};
+
+    use super::Log;
+
+    /// Workers end in any order; the statistics do not show it.
+    #[test]
+    fn the_example_of_a_code_is_its_first_place() {
+        let found = |line| {
+            let it = Diagnostic::error(Code::new("chain::missing-tool-result"), "no result");
+            [it.at_line(line, 2)]
+        };
+        let log = Log::new(None, true);
+        log.add("b.jsonl", 1, &found(7));
+        log.add("b.jsonl", 1, &found(3));
+        log.add("a.jsonl", 1, &found(1));
+        assert!(log.end(false).contains("]  b.jsonl:3:2\n"), "{}", log.end(false));
+    }
 }
