@@ -7,7 +7,7 @@ use msg_codec::{
     LaterSystem,
     codec::{
         ListWriter, MediaSource, Placed, Placement, Purpose, RawMember, SlotPlan, bit, mask,
-        object_members, text_of, text_of_part,
+        object_members, text_of, text_of_part, type_of,
     },
 };
 use msg_core::{Message, Part, RawJson, Role};
@@ -32,6 +32,8 @@ pub(super) enum Entry<'m> {
     },
     /// A step, or a bare content, that is one part.
     One(Placed<'m>, Vec<RawMember<'m>>),
+    /// A part of a message that came as bare contents.
+    Bare(Placed<'m>, Vec<RawMember<'m>>),
     /// What a source had and could not be read.
     Silent(&'m str),
 }
@@ -126,7 +128,7 @@ impl<'a> Writer<'a, '_> {
                 let mut raw = self.objects.envelope([(at, message)].into_iter());
                 for it in Placed::all(at, message) {
                     if self.fits(&it) {
-                        list.push(Entry::One(it, std::mem::take(&mut raw)));
+                        list.push(Entry::Bare(it, std::mem::take(&mut raw)));
                     }
                 }
                 return true;
@@ -230,6 +232,15 @@ impl<'a> Writer<'a, '_> {
         match entry {
             Entry::Silent(source) => out.extend_from_slice(source.as_bytes()),
             Entry::One(one, raw) => self.part(one, raw, out),
+            Entry::Bare(one, raw) => {
+                let start = out.len();
+                self.part(one, raw, out);
+                // What a list takes no other way, a step holds.
+                if !is_element(&out[start..]) {
+                    out.splice(start..start, *br#"{"type":"user_input","content":["#);
+                    out.extend_from_slice(b"]}");
+                }
+            }
             Entry::Held { word, is_turn, parts, raw, plan, last } => {
                 let shape = if *is_turn { &held::TURN } else { &held::STEP };
                 let is_raw = parts.is_empty() && raw.iter().any(|it| it.name == "content");
@@ -271,6 +282,12 @@ impl<'a> Writer<'a, '_> {
             }),
         }
     }
+}
+
+/// Whether a list takes a value as a content: a text, or an object that says its type.
+fn is_element(json: &[u8]) -> bool {
+    let Ok(reader) = msg_json::Reader::new(json) else { return false };
+    json.starts_with(b"\"") || type_of(reader).is_ok_and(|it| it.is_some())
 }
 
 /// The role that the source of a turn's role means.
