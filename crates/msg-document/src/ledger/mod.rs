@@ -305,7 +305,7 @@ struct Places {
     elements: HashMap<Element, BTreeSet<usize>>,
     /// Whether an element that is in none of them is about as far from the beginning as its message: no record is.
     are_guessed: bool,
-    /// The members of the body whose lists said what is in messages: an element of another list is no message.
+    /// The members of the body whose lists said what is in messages: an element of another list is not a message.
     lists: BTreeSet<String>,
 }
 

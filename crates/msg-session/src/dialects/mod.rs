@@ -252,7 +252,7 @@ impl Checked {
     }
 }
 
-/// Of a finding in a session of which nothing is mended: there is no mend to promise.
+/// Of a finding in a session of which nothing is mended: no mend is promised.
 fn promise_nothing(finding: &mut Finding) {
     (finding.fix, finding.done) = (None, false);
 }
