@@ -168,9 +168,23 @@ fn elements([source, before, after, made]: [&Level<'_>; 4], depth: usize) -> Vec
         let own = range.filter(|it| !known.contains(it));
         own.map(|it| source.entries[it].value.to_owned()).collect()
     };
+    let was: Vec<_> = was.into_iter().map(at).collect();
     let (mut res, mut next) = (Vec::with_capacity(after.entries.len()), 0);
-    for (place, was) in was.into_iter().map(at).enumerate() {
+    for (place, was_at) in was.iter().copied().enumerate() {
         let (after, made) = (after.entries[place].value, made.entries[place].value);
+        let joined = between(&was, place, before.entries.len()).and_then(|it| {
+            let from: Vec<_> = it.clone().map(|it| from[it]).collect::<Option<_>>()?;
+            let sources = from.iter().map(|it| source.entries[*it].value).collect::<Vec<_>>();
+            let befores = before.entries[it].iter().map(|it| it.value).collect::<Vec<_>>();
+            Some((from, joined_lists((&sources, &befores), (after, made), depth)?))
+        });
+        if let Some((from, piece)) = joined {
+            res.extend(own(next..from[0]));
+            next = next.max(from[from.len() - 1] + 1);
+            res.push(piece);
+            continue;
+        }
+        let was = was_at;
         let Some((was, from)) = was.and_then(|it| Some((it, from[it]?))) else {
             res.push(made.to_owned());
             continue;
@@ -184,6 +198,64 @@ fn elements([source, before, after, made]: [&Level<'_>; 4], depth: usize) -> Vec
     }
     res.extend(own(next..source.entries.len()));
     res
+}
+
+/// The elements, two or more, that became the one at this place, as far as its neighbours tell.
+fn between(was: &[Option<usize>], place: usize, len: usize) -> Option<Range<usize>> {
+    let before = place.checked_sub(1).map_or(Some(0), |it| was[it].map(|it| it + 1))?;
+    let after = was.get(place + 1).map_or(Some(len), |it| *it)?;
+    let own = was[place].is_none_or(|it| (before..after).contains(&it));
+    (own && before + 1 < after).then_some(before..after)
+}
+
+/// The first of some objects, with the lists of all joined in the place of its own: what a merge makes of them. None if
+/// `after` is not `before` so joined.
+fn joined_lists(
+    (source, before): (&[&str], &[&str]),
+    (after, made): (&str, &str),
+    depth: usize,
+) -> Option<String> {
+    let (is, made) = (levels(&[after], '{')?.pop()?, levels(&[made], '{')?.pop()?);
+    let (from, was) = (levels(source, '{')?, levels(before, '{')?);
+    let is_other =
+        |it: &&Entry<'_>| member(&was[0], name(it)).is_none_or(|was| !same(was, it.value));
+    let mut others = is.entries.iter().filter(is_other);
+    let changed = others.next().filter(|_| others.next().is_none() && depth < MAX_DEPTH)?;
+    let (source, before) = (members_named(&from, changed)?, members_named(&was, changed)?);
+    let made = member(&made, name(changed))?;
+    let list = match changed.value.starts_with('[') {
+        false => joined_lists((&source, &before), (changed.value, made), depth + 1)?,
+        true => {
+            let [source, was, is] = [&source, &before, &vec![changed.value]].map(|it| {
+                let levels = levels(it, '[')?;
+                let all = levels.iter().flat_map(|it| &it.entries).map(|it| it.value.to_owned());
+                Some(all.collect::<Vec<_>>())
+            });
+            let (was, is) = (was?, is?);
+            let are_same = was.len() == is.len() && was.iter().zip(&is).all(|(a, b)| same(a, b));
+            // Ids that a writer gave are others in another place.
+            let is_own = are_same && same(changed.value, made);
+            joined("[", &source.filter(|_| is_own)?, "]")
+        }
+    };
+    let pieces = from[0].entries.iter().map(|it| match name(it) == name(changed) {
+        true => spelled(it) + &list,
+        false => spelled(it) + it.value,
+    });
+    Some(joined("{", &pieces.collect::<Vec<_>>(), "}"))
+}
+
+/// Values as levels, where each begins with this bracket.
+fn levels<'l>(values: &[&'l str], open: char) -> Option<Vec<Level<'l>>> {
+    values.iter().map(|it| Level::of(it).filter(|_| it.starts_with(open))).collect()
+}
+
+fn member<'l>(level: &Level<'l>, wanted: &str) -> Option<&'l str> {
+    level.entries.iter().find(|it| name(it) == wanted).map(|it| it.value)
+}
+
+fn members_named<'l>(levels: &[Level<'l>], as_this: &Entry<'_>) -> Option<Vec<&'l str>> {
+    levels.iter().map(|it| member(it, name(as_this))).collect()
 }
 
 // UI messages whose answers have steps: one element for all steps of an answer, as the Vercel AI SDK keeps them, where
@@ -396,6 +468,16 @@ struct Segments<'a> {
 }
 
 impl Segments<'_> {
+    /// The list that the messages of these groups are written as, each group by itself.
+    fn each(&self, groups: &[Group]) -> Option<String> {
+        let mut res = Vec::with_capacity(groups.len());
+        for group in groups {
+            let written = (self.write)(&self.named(&self.view.messages[group.messages.clone()]))?;
+            res.extend(elements_of(&written).map(str::to_owned));
+        }
+        Some(joined("[", &res, "]"))
+    }
+
     /// The records that these groups become, whose messages are now these.
     fn written(&mut self, groups: &[Group], now: Range<usize>) -> Option<Vec<String>> {
         if now.is_empty() {
@@ -408,6 +490,11 @@ impl Segments<'_> {
         };
         let messages = first.messages.start..last.messages.end;
         let before = (self.write)(&self.named(&self.view.messages[messages.clone()]))?;
+        // A writer that joins messages itself says the same of them before they were merged: record by record it does not.
+        let before = match same(&before, &after) {
+            true => self.each(groups)?,
+            false => before,
+        };
         // Records that no message came from stay, and are not in the way of those that are edited.
         let told = self.told(messages);
         let records = first.records.start..last.records.end;
