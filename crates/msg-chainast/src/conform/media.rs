@@ -24,6 +24,7 @@ use crate::{
 type Moved = Vec<(Part, (usize, usize))>;
 
 /// The kind of a medium, as profiles name it.
+#[inline]
 pub(crate) fn kind(part: &Part) -> Option<&'static str> {
     match part {
         Part::Image(_) => Some("image"),
@@ -302,10 +303,13 @@ impl Conform<'_, '_> {
 
     /// More documents than a request may have.
     pub(crate) fn surplus_files(&mut self) {
-        let (max, mut n) = (limit(self.profile.files_max), 0);
+        if self.profile.files_max == 0 {
+            return;
+        }
+        let (max, mut n) = (self.profile.files_max, 0);
         let judge = |part: &Part| {
             n += usize::from(is_document(part));
-            let is_first = n == max.saturating_add(1) && is_document(part);
+            let is_first = n == max + 1 && is_document(part);
             let sentence = || format!("more than {max} documents");
             let code = Code::new("profile::too-many-files");
             is_first.then(|| (Diagnostic::error(code, sentence()), None))
