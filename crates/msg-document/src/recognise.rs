@@ -102,7 +102,7 @@ impl ReadOptions {
 }
 
 /// What a text is.
-pub(crate) enum Found {
+enum Found {
     Document(Format),
     /// Documents, each on its line.
     Lines,
@@ -119,7 +119,7 @@ fn identify(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
 }
 
 /// What a text is by its outline, which says it of every format.
-pub(crate) fn by_outline(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
+fn by_outline(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
     let outline = Outline::of(bytes);
     let (format, likelihood) = best(&outline, name);
     if outline.has_lines() {
@@ -362,4 +362,78 @@ fn json_lines() -> Diagnostic {
 fn other(found: Format, named: Format) -> Diagnostic {
     looks_foreign(format!("this looks like {found}, not like {named}"))
         .with_fix(format!("--from {found} reads it, and so does no --from at all"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, by_outline};
+    use crate::format::Format;
+    use crate::outline::is_plain_chat;
+
+    /// Members of messages and of requests: of each, two at a time are put into a document.
+    const MESSAGE: [&str; 24] = [
+        r#""content":"a""#,
+        r#""content":null"#,
+        r#""content":[]"#,
+        r#""content":[{"type":"text","text":"a"}]"#,
+        r#""content":[{"text":"a"}]"#,
+        r#""content":[{"type":"image_url","image_url":{"url":"u"}},{"type":"file","file":{"file_id":"f"}}]"#,
+        r#""content":[{"type":"image","source":{"type":"url","url":"u"}}]"#,
+        r#""content":"Tool: a\nb""#,
+        r#""content":{"type":"text"}"#,
+        r#""tool_calls":[{"id":"c","type":"function","index":0,"function":{"name":"f","arguments":"{}"}}]"#,
+        r#""tool_calls":[{"id":"c","name":"f","type":"function"}]"#,
+        r#""tool_calls":null"#,
+        r#""tool_call_id":"c""#,
+        r#""name":"n""#,
+        r#""refusal":null"#,
+        r#""function_call":null"#,
+        r#""reasoning_content":"a""#,
+        r#""reasoning_details":[{"type":"reasoning.text","text":"a"}]"#,
+        r#""metadata":{"id":7,"source":"s","time":{}}"#,
+        r#""annotations":[{"type":"url_citation"}]"#,
+        r#""cache_control":{"type":"ephemeral"}"#,
+        r#""provider_specific_fields":{"thinking":"a","role":"b"}"#,
+        r#""parts":[{"text":"a"}]"#,
+        r#""type":"message""#,
+    ];
+    const REQUEST: [&str; 10] = [
+        r#""model":"m""#,
+        r#""model":"claude-3""#,
+        r#""max_tokens":9"#,
+        r#""stream":true"#,
+        r#""n":1"#,
+        r#""tools":[{"type":"function","function":{"name":"f","parameters":{}}}]"#,
+        r#""tools":[{"name":"f","input_schema":{}}]"#,
+        r#""system":"a""#,
+        r#""input":[]"#,
+        r#""messages":[]"#,
+    ];
+
+    #[test]
+    fn what_is_plain_is_recognised_so_by_its_outline() {
+        let pairs = |of: &[&str]| -> Vec<String> {
+            let of_one = |(at, one): (usize, &&str)| {
+                let rest = of[at + 1..].iter().map(|it| format!("{one},{it}"));
+                rest.chain([(*one).to_owned()]).collect::<Vec<_>>()
+            };
+            of.iter().enumerate().flat_map(of_one).collect()
+        };
+        let roles = ["user", "assistant", "tool", "system", "developer", "model"];
+        let mut n_plain = 0;
+        for (members, role) in pairs(&MESSAGE).iter().flat_map(|it| roles.map(|role| (it, role))) {
+            let list = format!(r#"[{{"role":"{role}",{members}}},{{{members},"role":"user"}}]"#);
+            let request = |it: &String| format!(r#"{{{it},"messages":{list}}}"#);
+            let alone = [list.clone(), format!(r#"{{"messages":{list}}}"#)];
+            for it in alone.into_iter().chain(pairs(&REQUEST).iter().map(request)) {
+                if is_plain_chat(it.as_bytes()) {
+                    n_plain += 1;
+                    let found = by_outline(it.as_bytes(), "");
+                    let chat = Format::default();
+                    assert!(matches!(found, Ok(Found::Document(of)) if of == chat), "{it}");
+                }
+            }
+        }
+        assert!(n_plain > 7_000, "{n_plain}");
+    }
 }
