@@ -309,7 +309,7 @@ impl Conform<'_, '_> {
         let (max, mut n) = (self.profile.files_max, 0);
         let judge = |part: &Part| {
             n += usize::from(is_document(part));
-            let is_first = n == max + 1 && is_document(part);
+            let is_first = n == max.saturating_add(1) && is_document(part);
             let sentence = || format!("more than {max} documents");
             let code = Code::new("profile::too-many-files");
             is_first.then(|| (Diagnostic::error(code, sentence()), None))
