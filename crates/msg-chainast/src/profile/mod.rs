@@ -106,7 +106,7 @@ static ALL: LazyLock<Vec<Profile>> =
 
 impl Profile {
     /// This profile, asked as a model: what holds for that one alone is in it, too. Of several rows of
-    /// [`models`](Profile::models) that have its name the whole name counts, else the longest.
+    /// [`models`](Profile::models) that fit, the one with the whole name counts, else the longest.
     ///
     /// ```
     /// use msg_chainast::Profile;

@@ -366,7 +366,7 @@ impl Settings {
         Some(())
     }
 
-    /// The value of what is called so in a head: a word for it, or a member that no word is for.
+    /// The value of a setting by its word, or of a member by its name where no word is for it; none where neither is there.
     pub fn value(head: &RequestHead, word: &str) -> Option<RawJson> {
         let named = head.of_openai.iter().chain(&head.rest).find(|it| it.0 == word);
         get(head, word).or_else(|| Some(named?.1.clone()))
@@ -428,7 +428,7 @@ const WORDS: [&str; 18] = [
 const EFFORTS: [Effort; 6] =
     [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
 
-/// The value of what is called so in a head; none where it is not said, or the word is of nothing here.
+/// The value of a setting by its word; none where the head does not say it.
 fn get(head: &RequestHead, word: &str) -> Option<RawJson> {
     let (sampling, output, caller) = (&head.sampling, &head.output, &head.caller);
     let number = |n: Option<u64>| n.map(|n| RawJson::written(|it| it.u64(n)));

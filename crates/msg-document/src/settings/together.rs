@@ -56,7 +56,7 @@ fn defaults_only(asked: &Asked<'_>) -> impl Iterator<Item = Refused> {
     asked.profile.refused_settings.iter().filter(refused).map(left_out)
 }
 
-/// Whether a setting says what is so without it: 1 of what sampling multiplies with, elsewhere nothing.
+/// Whether a setting has its default: 1 for `temperature` and `top_p`, zero or nothing for all others.
 fn is_default(word: &str, value: &RawJson) -> bool {
     match word {
         "temperature" | "top_p" => !differs(Some(value)),

@@ -453,7 +453,8 @@ fn wants(raw: &[RawMember<'_>], plan: SlotPlan<'_>, code: u8, is_empty: bool) ->
     !is_empty || (plan.may_have(code) && raw.iter().all(|it| it.name != name))
 }
 
-/// The role of a result. An old one that was given an id answers a call in `tool_calls`, which the old role cannot.
+/// The role of a result. One that came as `function` and was given an id answers a call in `tool_calls`, which only
+/// `tool` can.
 fn role<'m>(plan: SlotPlan<'_>, envelope: Envelope<'m>, id: &str) -> &'m str {
     let is_old = plan.variant(message::ROLE) == message::ROLE_FUNCTION;
     let has_new_id = !id.is_empty() && !plan.has(message::CALL_ID);
