@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use msg_chainast::{Profile, RequestThinking};
+use msg_chainast::{Acceptance, Profile, RequestThinking};
 use msg_codec::codec::{Context, Placement, forget_whole};
 use msg_core::request::{RequestHead, Tool};
 use msg_core::{
@@ -290,8 +290,12 @@ impl Document {
 
     /// What the chain rules and the profile say, without what the reader found odd.
     pub fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
-        let messages = self.messages();
         let (mut rules, profile) = self.rules(options.chain, options.profile.as_ref());
+        let mut messages = Cow::Borrowed(self.messages());
+        if self.withholds_ids(profile.as_deref()) {
+            self.given.take_back(messages.to_mut());
+        }
+        let messages = messages.as_ref();
         // Its calls are run after it was read. A repair makes a whole conversation of it, in which they have results.
         let is_answer = !rules.request && self.is_lone_answer();
         rules.open |= is_answer;
@@ -314,6 +318,14 @@ impl Document {
                 choices.flat_map(|(at, it)| moved(of_an_answer(judge(it, rules)), at)).collect()
             }
         }
+    }
+
+    /// Whether the provider wants the ids in the document that were given to a `function_call` and its result.
+    pub(crate) fn withholds_ids(&self, profile: Option<&Profile>) -> bool {
+        let is_refused = |it: &Profile| it.old_calls == Acceptance::Reject;
+        self.format().name() == "openai"
+            && !self.given.is_empty()
+            && profile.is_some_and(is_refused)
     }
 
     /// The rules of the chain as they are for this document, and the profile, asked as the model that its request

@@ -74,6 +74,8 @@ impl Document {
         res.content.notes.extend(notes);
         if res.format.codec().matches_by_name() {
             res.given = GivenIds::give(&mut res.content.messages);
+        } else if res.format.name() == "openai" {
+            res.given = GivenIds::give_to_function_calls(&mut res.content.messages);
         }
         if res.is_empty() {
             res.content.notes.push(no_messages());

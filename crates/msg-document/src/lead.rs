@@ -34,6 +34,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use msg_chainast::MessageOrigin;
 use msg_core::{Diagnostic, Extra, Message, Origin, Part, Position, RawJson, Role, native};
+use msg_openai::chat::answers_function_call;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::refusal::Refusal;
@@ -162,7 +163,7 @@ impl Lead {
 }
 
 /// The ids that were given to the calls of a document whose format matches results by name, while they are judged and
-/// mended; they are taken away again on the way back (GE-6).
+/// mended; they are taken away again on the way back (GE-6). Chat messages match a `function_call` by name (OA-1).
 #[derive(Default)]
 pub(crate) struct GivenIds(HashSet<String>);
 
@@ -173,6 +174,36 @@ impl GivenIds {
         msg_codec::link_ids(messages);
         let given = ids(messages).filter(|it| !before.contains(*it));
         Self(given.map(str::to_owned).collect())
+    }
+
+    /// Gives each `function_call` that is answered by the message after it an id, and its result the same.
+    pub(crate) fn give_to_function_calls(messages: &mut [Message]) -> Self {
+        let mut is_answer = messages.windows(2).map(|it| answers_function_call(&it[0], &it[1]));
+        let Some(first) = is_answer.position(|it| it) else { return Self::default() };
+        let taken: HashSet<_> = ids(messages).map(str::to_owned).collect();
+        let mut free = (0..).map(|it| format!("call_{it}")).filter(|it| !taken.contains(it));
+        let mut given = HashSet::new();
+        for at in first..messages.len() - 1 {
+            let [before, result] = &mut messages[at..at + 2] else { continue };
+            if !answers_function_call(before, result) {
+                continue;
+            }
+            let Some(id) = free.next() else { continue };
+            for part in before.parts.iter_mut().chain(&mut result.parts) {
+                match part {
+                    Part::ToolCall(it) => it.id.clone_from(&id),
+                    Part::ToolResult(it) => it.call_id.clone_from(&id),
+                    _ => {}
+                }
+            }
+            given.insert(id);
+        }
+        Self(given)
+    }
+
+    /// Whether none was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Takes the ids away. A result gets the name of its call, by which alone it is the call's then: it may have

@@ -219,6 +219,9 @@ impl Document {
         places: Option<&mut Option<MendedPlaces>>,
     ) -> Vec<Diagnostic> {
         let (side, chain) = (self.side(), self.chain_options(options));
+        if self.withholds_ids(chain.profile.as_deref()) {
+            std::mem::take(&mut self.given).take_back(&mut self.content.messages);
+        }
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
         let refused = self.refused(text, (profile, options.chain.check.request));

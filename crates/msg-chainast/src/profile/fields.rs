@@ -248,6 +248,8 @@ profile! {
     error_result: Acceptance,
     /// Whether a content part may be without a type.
     untyped_parts: Acceptance,
+    /// Whether a call may be a `function_call`, and its result a message of the role `function`, without ids.
+    old_calls: Acceptance,
     /// Whether only extra members are taken that this model knows.
     known_members_only: bool = "members" ["any", "known"],
     /// The extra members that are taken where only known ones are.

@@ -5,9 +5,7 @@
 
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
-use msg_core::{
-    CallKind, Image, Message, Origin, Part, RawJson, Reasoning, Role, ToolCall, ToolResult,
-};
+use msg_core::{CallKind, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
 use msg_json::Kind;
 
 use super::{Shape, Shapes};
@@ -318,7 +316,8 @@ impl Draft {
         match (name, source.kind()?) {
             (_, Kind::Null) => seen.names.null(name),
             ("annotations", Kind::Array) => return annotations(source, seen),
-            ("function_call", _) => self.has_more = true,
+            // The reader of documents knows which result is that of such a call.
+            ("function_call", _) => return None,
             _ => seen.names.other(name),
         }
         match name {
@@ -330,11 +329,6 @@ impl Draft {
             | "provider_specific_fields"
             | "reasoning_details"
             | "weight" => source.skip(),
-            "function_call" if source.kind()? == Kind::Object => {
-                self.once(8)?;
-                self.calls = vec![old_call(source)?];
-                Some(())
-            }
             "audio" | "function_call" | "reasoning" | "reasoning_content" | "refusal" => {
                 (source.kind()? == Kind::Null).then(|| source.skip())?
             }
@@ -507,14 +501,6 @@ fn text(source: &mut impl Cursor, texts: &mut usize) -> Option<Part> {
     *texts += 1;
     // Another format is recognised by it.
     (!text.starts_with(HEAD)).then(|| Part::text(text))
-}
-
-/// A call of the form before `tool_calls`. It has a mark, for in that form it can have nothing else than it has.
-fn old_call(source: &mut impl Cursor) -> Option<Part> {
-    let (name, arguments) = named(source)?;
-    let mut call = ToolCall::new("", name, arguments);
-    call.extra.insert(Origin::OpenAi, "function_call", RawJson::string(""));
-    Some(Part::ToolCall(call))
 }
 
 /// The name and the arguments of a function.

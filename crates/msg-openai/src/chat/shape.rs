@@ -2,8 +2,8 @@
 //! which real sources have them.
 
 use msg_codec::Json;
-use msg_codec::codec::{RawMember, Shape, object_members, object_of, text_of};
-use msg_core::{Maker, Message, Origin, Part, RawJson, Reasoning};
+use msg_codec::codec::{RawMember, Shape, SlotPlan, object_members, object_of, text_of};
+use msg_core::{Extra, Maker, Message, Origin, Part, RawJson, Reasoning};
 use msg_json::{Writer, to_text};
 
 /// A message of any role.
@@ -65,6 +65,22 @@ pub(super) mod call {
     pub(crate) const FUNCTION_NULL: u8 = 1;
     /// The call was the message's `function_call`.
     pub(crate) const FUNCTION_LEGACY: u8 = 2;
+}
+
+/// Whether a message of the role `function` is the result of the `function_call` of the message before it: neither has an
+/// id, and both name the same function.
+pub fn answers_function_call(before: &Message, result: &Message) -> bool {
+    let variant = |extra: &Extra, code: u8| {
+        SlotPlan::in_layout(extra.layout(&Origin::OpenAi), 0).variant(code)
+    };
+    let [Part::ToolResult(answer)] = result.parts.as_slice() else { return false };
+    let mut calls = before.tool_calls();
+    let (Some(call), None) = (calls.next(), calls.next()) else { return false };
+    call.id.is_empty()
+        && answer.call_id.is_empty()
+        && answer.name.as_ref() == Some(&call.name)
+        && variant(&call.extra, call::FUNCTION) == call::FUNCTION_LEGACY
+        && variant(&result.extra, message::ROLE) == message::ROLE_FUNCTION
 }
 
 /// The `function` of a call.
