@@ -7,15 +7,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use msg_chainast::{Acceptance, Profile, RequestThinking};
-use msg_codec::codec::{Context, Placement, forget_whole};
-use msg_core::request::{RequestHead, Tool};
-use msg_core::{
-    Code, Diagnostic, InputRules, Message, Origin, Part, RawJson, Role, Severity, request,
-    with_article,
-};
+use msg_core::request::RequestHead;
+use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity, request, with_article};
 use serde::Serialize;
 
-use crate::api_shapes::{Judged, add_refused, foreign_parts, refused_by_api, unread_calls};
+use crate::api_shapes::{
+    Judged, add_refused, foreign_parts, may_be_completed, refused_by_api, unread_calls,
+};
 use crate::codec::Side;
 use crate::document::Document;
 use crate::format::Format;
@@ -25,6 +23,9 @@ use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
 use crate::settings::{Asked, check_settings};
+use crate::shapes::{
+    STRICT, is_asked, is_strict, other_notes, refused_shapes, says_unread, tool_names,
+};
 use crate::skeleton::Skeleton;
 
 /// Checks a document.
@@ -179,7 +180,22 @@ impl Document {
 
     /// As [`Document::check`], of a document that was read from this text.
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
-        self.check_found(self.check_chain(options), text, options)
+        let checked = self.check_found(self.check_chain(options), text, options);
+        let completed = text
+            .filter(|_| may_be_completed(&checked.diagnostics))
+            .and_then(|it| self.completed(it, &options.read, options.judged()));
+        let Some((text, (again, mut missing))) = text.zip(completed) else { return checked };
+        // What else is wrong is said of what the document is with the words that it lacks.
+        let completed = again.source().unwrap_or_default();
+        let mut checked = again.check_found(again.check_chain(options), Some(completed), options);
+        for it in checked.diagnostics.iter_mut().filter(|it| it.at.message.is_some()) {
+            (it.at.pointer, it.at.line, it.at.column) = (None, None, None);
+        }
+        missing.extend(checked.diagnostics);
+        msg_core::sort_by_rank(&mut missing, |it| (it.at.message, it.at.part));
+        again.locate(text, &mut missing);
+        checked.diagnostics = missing.into_iter().map(Diagnostic::into_advice).collect();
+        Checked { ok: false, ..checked }
     }
 
     /// As [`Document::check_text`], with what [`Document::check_chain`] finds.
@@ -246,20 +262,28 @@ impl Document {
     pub(crate) fn refused(
         &self,
         text: Option<&[u8]>,
-        (profile, judges_settings): (Option<&Profile>, bool),
+        judged: (Option<&Profile>, bool),
     ) -> Vec<Diagnostic> {
-        let is_request = matches!(self.side(), Side::Conversation | Side::Continuation);
-        let Some((text, profile)) = text.zip(profile.filter(|_| is_request)) else {
+        let Some((text, (profile, judged))) = text.zip(self.judged_by(judged)) else {
             return Vec::new();
         };
+        refused_by_api(text, self.format(), (&profile, judged), self.messages())
+    }
+
+    /// What of it the API of a profile judges.
+    pub(crate) fn judged_by<'p>(
+        &self,
+        (profile, judges_settings): (Option<&'p Profile>, bool),
+    ) -> Option<(Cow<'p, Profile>, Judged)> {
+        let is_request = matches!(self.side(), Side::Conversation | Side::Continuation);
+        let profile = profile.filter(|_| is_request)?;
         let judged = match (is_strict(profile, self), judges_settings) {
             (true, true) => Judged::Request,
             (true, false) => Judged::Messages,
             (false, true) if is_asked(profile, self) => Judged::CommonSettings,
-            (false, _) => return Vec::new(),
+            (false, _) => return None,
         };
-        let profile = profile.in_format(self.format().name());
-        refused_by_api(text, self.format(), (&profile, judged), self.messages())
+        Some((profile.in_format(self.format().name()), judged))
     }
 
     /// What the provider refuses in the head of the request, where that is asked for (RQ-1).
@@ -399,7 +423,7 @@ fn of_writer<'p>(format: &str, profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
 
 /// That a request is in the format of another API than the one that the provider has, where it could not be one of its
 /// own either: nothing of it is judged by the rules of that API.
-fn other_body(
+pub(crate) fn other_body(
     document: &Document,
     text: Option<&[u8]>,
     options: &CheckOptions,
@@ -518,130 +542,5 @@ impl Repaired {
     /// The report line: `{"edits":[…]}`, and `remaining` where errors stay, without its end.
     pub fn report_json(&self) -> Vec<u8> {
         repair_json(&self.edits, &[], &self.remaining, None)
-    }
-}
-
-// Shapes that a reader understands and the API of the format does not take (MS-2): words for roles, argument
-// texts that are not texts, empty lists.
-//
-// ```json
-// [{"role":"human","content":["hi"]}]
-// ```
-//
-// is read as a user's message and goes back as it came; an API of chat messages refuses both. Says nothing of
-// a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
-
-/// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
-/// requests with an empty `tool_calls` were answered (Mistral).
-pub(crate) const STRICT: [&str; 7] =
-    ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
-
-/// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
-pub(crate) fn refused_shapes<'a>(
-    document: &'a Document,
-    profile: Option<&Profile>,
-) -> impl Iterator<Item = Diagnostic> + use<'a> {
-    let is_asked = profile.is_some_and(|it| is_asked(it, document));
-    let is_strict = profile.is_some_and(|it| is_strict(it, document));
-    // A value of a wrong type no API takes.
-    let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
-    let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
-    let shapes = document.content.shapes.iter().filter(move |_| is_strict);
-    roles.chain(shapes).map(refused)
-}
-
-/// Whether a note says that a session was not read as a whole: nothing wrong is said of what was read alone.
-fn says_unread(it: &Diagnostic) -> bool {
-    matches!(it.code.as_str(), "session::off-path" | "session::unknown-record")
-}
-
-/// What of the notes of the reader is not said of a refused shape.
-pub(crate) fn other_notes<'a>(
-    document: &'a Document,
-    profile: Option<&Profile>,
-) -> impl Iterator<Item = &'a Diagnostic> + use<'a> {
-    let is_asked = profile.is_some_and(|it| is_asked(it, document));
-    document.notes().iter().filter(move |it| !(is_asked && is_wrong_type(it)))
-}
-
-fn is_wrong_type(it: &Diagnostic) -> bool {
-    it.code == "message::wrong-type"
-}
-
-/// Whether a document is in a format that the provider takes.
-pub(crate) fn is_asked(profile: &Profile, document: &Document) -> bool {
-    let format = document.format().name();
-    profile.in_format(format).format == format
-}
-
-/// Whether it is, and the provider is one that defines the format.
-pub(crate) fn is_strict(profile: &Profile, document: &Document) -> bool {
-    let own = matches!(
-        (&*profile.name, document.format().name()),
-        ("bedrock", "bedrock") | ("gemini-interactions", "interactions")
-    );
-    is_asked(profile, document) && (own || STRICT.contains(&&*profile.name))
-}
-
-fn refused(note: &Diagnostic) -> Diagnostic {
-    let text = format!("{}, which the API refuses", note.message());
-    let mut res = Diagnostic::error(Code::new("profile::shape"), text);
-    res.at = note.at.clone();
-    match Context::is_carried(note) {
-        true => res,
-        false => res.with_fix("written as the API has it"),
-    }
-}
-
-/// The names of tools that the provider does not accept.
-fn tool_names(head: &RequestHead, profile: &Profile) -> Vec<Diagnostic> {
-    let functions = head.tools.iter().filter_map(Tool::function);
-    let bad = functions.filter(|it| !it.name.is_empty() && !profile.accepts_tool_name(&it.name));
-    let found = bad.map(|it| {
-        let text = format!("tool name `{}` is not accepted", it.name);
-        Diagnostic::error(Code::new("profile::tool-name"), text).at_pointer(&*it.pointer)
-    });
-    found.collect()
-}
-
-/// Forgets in what shapes a message came, so that it is written in those of the API: with what follows results in the
-/// same message of the source.
-pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
-    messages.get_mut(at).into_iter().for_each(forget_shapes);
-    if let Some([results, rest]) = messages.get_mut(at..at + 2)
-        && (&results.role, &rest.role) == (&Role::Tool, &Role::User)
-    {
-        let is_apart = [Origin::Anthropic, Origin::Gemini]
-            .iter()
-            .any(|it| Placement::in_layout(rest.extra.layout(it)).has(Placement::APART));
-        if !is_apart {
-            forget_shapes(rest);
-        }
-    }
-}
-
-fn forget_shapes(message: &mut Message) {
-    message.extra.clear_layout();
-    let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
-    // An empty list is not a member of the API; anything else that is not a list of calls is carried as it is.
-    if calls.is_some_and(|it| {
-        it.split_ascii_whitespace().eq(["[]"]) || it.split_ascii_whitespace().eq(["[", "]"])
-    }) {
-        message.extra.remove(&Origin::OpenAi, "tool_calls");
-    }
-    message.parts.iter_mut().for_each(forget_shape);
-}
-
-fn forget_shape(part: &mut Part) {
-    match part {
-        Part::Text(_) | Part::Image(_) | Part::ToolCall(_) => part.extra_mut().clear_layout(),
-        Part::ToolResult(it) => {
-            it.extra.clear_layout();
-            it.content.parts_mut().iter_mut().for_each(forget_shape);
-        }
-        // An item that begins with something else may be kept whole.
-        other => [Origin::Responses, Origin::Interactions]
-            .iter()
-            .for_each(|it| forget_whole(other.extra_mut(), it)),
     }
 }

@@ -259,6 +259,8 @@ pub(crate) trait Around: Send + Sync {
 pub(crate) enum Edited {
     /// All that no edit names stays as it came.
     Kept,
+    /// Nothing but words that its text lacked is new: it is written as this text.
+    As(Vec<u8>),
     /// It is written from its messages.
     Anew,
     /// It cannot take them, and is not to be written.

@@ -51,6 +51,7 @@ mod refusal;
 mod rows;
 mod schemas;
 mod settings;
+mod shapes;
 mod text_calls;
 
 pub use crate::check::{Checked, Repaired};

@@ -9,9 +9,9 @@ use msg_chainast::MendedPlaces;
 use msg_core::{Diagnostic, Message, Part, Role, Severity};
 
 use crate::api_shapes::{
-    add_refused, complete_parts, foreign_parts, is_not_understood, unread_calls,
+    add_refused, complete_parts, foreign_parts, is_not_understood, may_be_completed, unread_calls,
 };
-use crate::check::{Repaired, forget_shapes_at, is_asked, moved, read_whole, refused_shapes};
+use crate::check::{Repaired, moved, other_body, read_whole};
 use crate::codec::{Edited, Side, WriteOptions};
 use crate::document::{Document, no_messages};
 use crate::format::Format;
@@ -23,6 +23,7 @@ use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::add_schema_edits;
 use crate::settings::add_setting_edits;
+use crate::shapes::{forget_shapes_at, is_asked, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// Mends a document with the smallest edits; what is sound stays as it is.
@@ -85,6 +86,12 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
 }
 
 impl RepairOptions {
+    /// How what it mended is checked.
+    fn as_check(&self) -> CheckOptions {
+        let profile = self.chain.profile.as_deref().cloned();
+        CheckOptions { profile, chain: self.chain.check, ..CheckOptions::default() }
+    }
+
     /// The options for a conversation of a row, which may end with an answer.
     fn of_row(&self, row: &Row, number: usize) -> Cow<'_, Self> {
         let rules = row.rules(number, self.chain.check);
@@ -120,6 +127,9 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     // A format that is not the provider's may have no place for what was mended.
     let profile = options.chain.profile.as_deref();
     let is_foreign = changed && profile.is_some_and(|it| !is_asked(it, &document));
+    if !changed && other_body(&document, Some(json), &options.as_check()).is_some() {
+        document.may_have_errors = true;
+    }
     // Nothing may be left that its reader takes for a message.
     document.may_have_errors |= is_foreign || changed && document.says_nothing();
     let mut remaining = document.remaining_in(&text, options);
@@ -200,9 +210,7 @@ impl Document {
             Err(refusal) => return vec![refusal.diagnostic().clone()],
         };
         mended.say_who_made_it(options.read.made_by.as_ref());
-        let profile = options.chain.profile.as_deref().cloned();
-        let check = CheckOptions { profile, chain: options.chain.check, ..CheckOptions::default() };
-        let mut found = mended.check_text(Some(text), &check).diagnostics;
+        let mut found = mended.check_text(Some(text), &options.as_check()).diagnostics;
         found.retain(Diagnostic::is_error);
         if !self.is_edited() || found.iter().any(is_not_understood) {
             // Nothing was mended beside it.
@@ -224,7 +232,13 @@ impl Document {
         }
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
-        let refused = self.refused(text, (profile, options.chain.check.request));
+        let judged = (profile, options.chain.check.request);
+        let refused = self.refused(text, judged);
+        if may_be_completed(&refused)
+            && let Some(completed) = text.and_then(|it| self.completed(it, &options.read, judged))
+        {
+            return self.repair_completed(completed, options, places);
+        }
         let head = self.head_edits(options);
         let mut foreign: Vec<_> = foreign_parts(self.messages()).collect();
         foreign.extend(unread_calls(self.messages()));
@@ -267,6 +281,22 @@ impl Document {
             found.extend(self.written_anew());
         }
         found
+    }
+
+    /// As [`Document::repair_text`], of the document that it is with the words that were missing.
+    fn repair_completed(
+        &mut self,
+        (completed, mut missing): (Document, Vec<Diagnostic>),
+        options: &RepairOptions,
+        places: Option<&mut Option<MendedPlaces>>,
+    ) -> Vec<Diagnostic> {
+        let text = completed.source().unwrap_or_default().to_vec();
+        let source = self.source.take();
+        *self = Document { listed: self.listed, source, ..completed };
+        missing.extend(self.repair_text(Some(&text), options, places));
+        self.edited.get_or_insert(Edited::As(text));
+        msg_core::sort_by_rank(&mut missing, |it| it.at.message);
+        missing
     }
 
     /// What the provider refuses in the head of a request, and its mends, where that is asked for (RQ-1).

@@ -66,6 +66,10 @@ impl Document {
 
     /// Writes the document in its own format, with everything that surrounded the messages.
     pub fn write(&mut self, options: &WriteOptions, out: &mut Vec<u8>) -> Report {
+        if let Some(Edited::As(text)) = &self.edited {
+            out.extend_from_slice(text);
+            return Report::default();
+        }
         let start = out.len();
         let Content { messages, around, .. } = &mut self.content;
         self.given.take_back(messages);

@@ -11,6 +11,8 @@
 //! of the same place is said once.
 
 mod foreign_parts;
+mod json_text;
+mod missing;
 mod table;
 mod walk;
 
@@ -20,6 +22,7 @@ use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role};
 
 pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
+pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
 use self::walk::{Breach, Inner, Walk};
 use crate::format::Format;
@@ -96,7 +99,6 @@ pub(crate) fn refused_by_api(
     let json = std::str::from_utf8(json).unwrap_or_default();
     let Some(mut walk) = Walk::over(json, api, judged.members(api)) else { return Vec::new() };
     if UNTYPED_TOOLS.contains(&&*profile.name) {
-        let is_type_of_tool = |path: &str| path.starts_with("tools[") && path.ends_with("].type");
         walk.breaches.retain(|it| it.answer != "missing" || !is_type_of_tool(&it.path));
     }
     repeated(&mut walk);
@@ -112,6 +114,10 @@ pub(crate) fn refused_by_api(
         res.iter_mut().for_each(|it| it.answer = None);
     }
     res
+}
+
+fn is_type_of_tool(path: &str) -> bool {
+    path.starts_with("tools[") && path.ends_with("].type")
 }
 
 /// Whether the API of a format has parts, blocks or items of this kind, or with this member where that says the kind; of
@@ -269,7 +275,10 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
         Some(part) => res.at_part(message, part),
         None => res.at_message(message),
     };
-    match it.default.filter(|_| part.is_some_and(|part| places.is_mendable(message, part))) {
+    match it
+        .default
+        .filter(|_| !it.is_forced && part.is_some_and(|part| places.is_mendable(message, part)))
+    {
         Some(default) => res.with_fix(format!("set to {default}")),
         None => res,
     }

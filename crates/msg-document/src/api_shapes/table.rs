@@ -168,6 +168,24 @@ impl Api {
         self.types.get(name)
     }
 
+    /// How many of its required members an object has that may be of this shape; none if it lacks one that it cannot do
+    /// without, or nothing says that it is of this shape.
+    pub(super) fn fit(&self, shape: &Shape, has: &dyn Fn(&str) -> bool) -> Option<usize> {
+        match shape {
+            Shape::Members(members) => fit(members, &[], has),
+            Shape::Named(named) => self.fit_of_type(named, has),
+        }
+    }
+
+    /// As [`Api::fit`], of an object that may be of this type.
+    pub(super) fn fit_of_type(&self, named: &Type, has: &dyn Fn(&str) -> bool) -> Option<usize> {
+        let object = named.0.iter().find_map(|it| match it {
+            Value::Object(name) => self.object(name),
+            _ => None,
+        })?;
+        fit(&object.members, &object.one_at_least, has)
+    }
+
     /// Whether some object of the API is of this kind, or by a member of this name, or its elements may be of any.
     pub(super) fn has_kind(&self, kind: &str) -> bool {
         let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
@@ -205,6 +223,14 @@ impl Api {
         }
         res
     }
+}
+
+fn fit(members: &[Member], one_at_least: &[&str], has: &dyn Fn(&str) -> bool) -> Option<usize> {
+    let required = || members.iter().filter(|it| it.is_required);
+    let lacks = required().any(|it| it.default.is_none() && !has(it.name))
+        || !one_at_least.is_empty() && !one_at_least.iter().any(|it| has(it));
+    let n = required().filter(|it| has(it.name)).count() + usize::from(!one_at_least.is_empty());
+    (!lacks && n > 0).then_some(n)
 }
 
 impl Type {

@@ -1,10 +1,13 @@
 //! A walk over a request, beside the shapes of its API. Linear: what no shape names is stepped over.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use msg_json::{Kind, Reader, unescape, value_end};
+use msg_json::{Kind, Reader};
 
+use super::json_text::{Members, elements, members, next_element, of, text, text_of};
+use super::missing::{Insertion, forced_kind, forced_value, is_tool, offset, other_tool};
 use super::table::{Api, Member, Object, Path, Shape, Type, Value};
 
 /// What is wrong at a place of a request.
@@ -22,6 +25,8 @@ pub(super) struct Breach {
     pub(super) kinds: String,
     /// What a repair writes there, if the part is a call.
     pub(super) default: Option<String>,
+    /// Whether it is a word that the rest of its object leaves no choice of.
+    pub(super) is_forced: bool,
     /// The element of the list, if it is in one, and the part or call in it.
     pub(super) element: Option<usize>,
     pub(super) inner: Option<Inner>,
@@ -39,6 +44,7 @@ impl Breach {
             expected: String::new(),
             kinds: String::new(),
             default: None,
+            is_forced: false,
             element: None,
             inner: None,
         }
@@ -64,7 +70,7 @@ pub(super) struct Marker {
 
 /// What was found in a request.
 pub(super) struct Walk<'a> {
-    api: &'static Api,
+    pub(super) api: &'static Api,
     path: String,
     element: Option<usize>,
     inner: Option<Inner>,
@@ -74,11 +80,23 @@ pub(super) struct Walk<'a> {
     pub(super) markers: Vec<Marker>,
     /// The unique member of each element that has it.
     pub(super) ids: Vec<(usize, Cow<'a, str>)>,
+    /// The words that are missing and forced.
+    pub(super) insertions: Vec<Insertion>,
+    pub(super) source: Source<'a>,
     /// The role of each element, and the breach of it that counts only where another role follows.
     last: Vec<(Cow<'a, str>, Option<Breach>)>,
 }
 
-type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
+/// What is walked over.
+#[derive(Default)]
+pub(super) struct Source<'a> {
+    /// The request.
+    pub(super) json: &'a str,
+    /// Whether it has calls of custom tools.
+    pub(super) has_custom_calls: OnceCell<bool>,
+    /// The role that the element has.
+    pub(super) role: Cow<'a, str>,
+}
 
 impl<'a> Walk<'a> {
     /// Over these members of a request, or a list of messages; nothing for text that is neither.
@@ -96,6 +114,8 @@ impl<'a> Walk<'a> {
             elements: Vec::new(),
             markers: Vec::new(),
             ids: Vec::new(),
+            insertions: Vec::new(),
+            source: Source { json, ..Source::default() },
             last: Vec::new(),
         };
         let json = json.trim_start_matches('\u{feff}').trim();
@@ -142,8 +162,10 @@ impl<'a> Walk<'a> {
             self.element = Some(at);
             self.elements.push(members.as_ref().map_or(0, size));
             self.last.push((Cow::default(), None));
+            self.source.role = Cow::default();
             if let Some(members) = &members {
                 self.unique(at, members);
+                self.source.role = text_of(members, "role").unwrap_or_default();
             }
             self.index(at, |it| it.known_value(inner, element, members));
         }
@@ -210,6 +232,18 @@ impl<'a> Walk<'a> {
 
     fn object(&mut self, object: &'static Object, json: &'a str, members: Members<'a>) {
         self.marker(&members);
+        if self.element.is_none() && is_tool(&self.path) && self.api.path == Path::Brackets {
+            let is_chat = self.api.list == "messages";
+            if let Some((lacks, text)) = other_tool(is_chat, &members) {
+                let start = offset(self.source.json, json);
+                self.insertions.push(Insertion { place: start..start + json.len(), text });
+                return self.below(lacks, |it| {
+                    let sentence = format!("`{}` is missing", it.path);
+                    let breach = it.breach("missing", "profile::missing-member", sentence);
+                    it.report(Breach { is_forced: true, ..breach });
+                });
+            }
+        }
         let kind = match &object.tag {
             None => return self.plain(object, &members),
             Some(tag) => of(&members, tag).filter(|it| *it != "null").map(|it| (*tag, it)),
@@ -217,12 +251,32 @@ impl<'a> Walk<'a> {
         let known = || object.kinds.keys().copied();
         let shape = match kind {
             None => {
-                if let Some(other) = &object.untagged {
+                let tag = object.tag.unwrap_or_default();
+                let has = |name: &str| of(&members, name).is_some_and(|it| it != "null");
+                let forced = forced_kind(self, object, &members);
+                if let Some(other) = &object.untagged
+                    && (forced.is_none()
+                        || has("role")
+                        || self.api.fit_of_type(other, &has).is_some())
+                {
                     return self.value(other, json);
                 }
-                let tag = object.tag.unwrap_or_default();
-                self.missing(tag, object.default);
-                object.default.and_then(|it| object.kinds.get(it))
+                match forced.filter(|it| object.default != Some(*it)) {
+                    Some(forced) => {
+                        self.insertions.push(Insertion::of(
+                            self.source.json,
+                            (tag, forced),
+                            &members,
+                            json,
+                        ));
+                        self.forced(tag, forced);
+                        object.kinds.get(forced)
+                    }
+                    None => {
+                        self.missing_tag(object, &has);
+                        object.default.and_then(|it| object.kinds.get(it))
+                    }
+                }
             }
             Some((tag, source)) => {
                 let Some(kind) = text(source) else {
@@ -305,7 +359,18 @@ impl<'a> Walk<'a> {
     fn members(&mut self, wanted: &'static [Member], members: &Members<'a>) {
         for member in wanted {
             let found = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
-            match found.map(|it| it.1) {
+            let value = found.map(|it| it.1);
+            let forced = match value {
+                None | Some("null") if member.is_required => forced_value(member, members),
+                _ => None,
+            };
+            if let Some(forced) = forced {
+                let written = Insertion::after(self.source.json, (member.name, &forced), members);
+                self.insertions.push(written);
+                self.forced(member.name, &forced);
+                continue;
+            }
+            match value {
                 Some("null") if !member.is_required => {}
                 Some("null") if self.api.null_is_absent => {
                     self.missing(member.name, member.default);
@@ -380,6 +445,25 @@ impl<'a> Walk<'a> {
             let sentence = format!("`{}` is missing", it.path);
             let breach = it.breach("missing", "profile::missing-member", sentence);
             it.report(Breach { default, ..breach });
+        });
+    }
+
+    /// A kind that is not said, and that several kinds could be.
+    fn missing_tag(&mut self, object: &'static Object, has: &dyn Fn(&str) -> bool) {
+        let kinds = object.kinds.iter().filter(|it| self.api.fit(it.1, has).is_some());
+        let kinds: Vec<_> = kinds.map(|it| format!("`{}`", it.0)).collect();
+        let n = self.breaches.len();
+        self.missing(object.tag.unwrap_or_default(), object.default);
+        if let (Some(it), 2..=4) = (self.breaches.get_mut(n), kinds.len()) {
+            it.sentence = format!("{}, expected {}", it.sentence, kinds.join(" or "));
+        }
+    }
+
+    fn forced(&mut self, name: &str, value: &str) {
+        self.below(name, |it| {
+            let sentence = format!("`{}` is missing", it.path);
+            let breach = it.breach("missing", "profile::missing-member", sentence);
+            it.report(Breach { default: Some(value.to_owned()), is_forced: true, ..breach });
         });
     }
 
@@ -471,71 +555,6 @@ fn size(members: &Members<'_>) -> usize {
         _ => None,
     };
     of_list("content").or_else(|| of_list("parts")).unwrap_or_default()
-}
-
-// The text was read before, so that of each value only the end has to be found.
-
-/// The members of an object; nothing for another value.
-fn members(json: &str) -> Option<Members<'_>> {
-    members_of_first(json).map(|it| it.0)
-}
-
-/// The members of the object that a text begins with, and what is after it.
-fn members_of_first(json: &str) -> Option<(Members<'_>, &str)> {
-    let mut rest = json.trim_start().strip_prefix('{')?;
-    let mut res = Vec::new();
-    while let Some((name, after)) = next_value(rest) {
-        let (value, after) = next_value(after.trim_start().strip_prefix(':')?)?;
-        res.push((text(name)?, value));
-        rest = after;
-    }
-    Some((res, rest.trim_start().strip_prefix('}')?))
-}
-
-/// The first element of what is left of a list, its members if it is an object, which is read once, and what is after it.
-fn next_element(rest: &str) -> Option<(&str, Option<Members<'_>>, &str)> {
-    let rest = after_comma(rest);
-    match members_of_first(rest) {
-        Some((members, after)) => Some((&rest[..rest.len() - after.len()], Some(members), after)),
-        None => next_value(rest).map(|(element, after)| (element, None, after)),
-    }
-}
-
-/// The elements of an array; none of another value.
-fn elements(json: &str) -> Vec<&str> {
-    let mut rest = json.trim_start().strip_prefix('[').unwrap_or_default();
-    let next = || {
-        let (element, after) = next_value(rest)?;
-        rest = after;
-        Some(element)
-    };
-    std::iter::from_fn(next).collect()
-}
-
-/// The first value of what is left of a list or an object, and what is after it; nothing at its end.
-fn next_value(rest: &str) -> Option<(&str, &str)> {
-    let rest = after_comma(rest);
-    let end = value_end(rest.as_bytes(), 0)?;
-    Some(rest.split_at(end))
-}
-
-fn after_comma(rest: &str) -> &str {
-    let rest = rest.trim_start();
-    rest.strip_prefix(',').unwrap_or(rest).trim_start()
-}
-
-/// The last member of a name, which counts.
-fn of<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
-    members.iter().rev().find(|it| it.0 == name).map(|it| it.1)
-}
-
-fn text_of<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
-    of(members, name).and_then(text)
-}
-
-fn text(json: &str) -> Option<Cow<'_, str>> {
-    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
-    Some(if inner.contains('\\') { unescape(inner).text } else { inner.into() })
 }
 
 /// Whether a member is the one of this name: some APIs take its words joined by underscores, too.

@@ -109,8 +109,10 @@ fn convert_one(
     rules: ChainCheckOptions,
 ) -> Result<Converted, Refusal> {
     let mut document = Document::read_unlowered(json, &options.read)?;
-    let mut res = document.convert_with(to, None, options, rules)?;
     let from = document.format();
+    let missing = if to == from { Vec::new() } else { document.complete(json, &options.read) };
+    let mut res = document.convert_with(to, None, options, rules)?;
+    res.edits.splice(..0, missing);
     drop(document);
     if to == from && options.write.encode.keeps_layout() {
         res.document = to.laid_out(json, res.document);
@@ -157,7 +159,10 @@ impl Document {
         rules: ChainCheckOptions,
     ) -> Result<Converted, Refusal> {
         let (from, n_messages) = (self.format(), self.messages().len());
+        let source = self.source().filter(|_| to != from).map(<[u8]>::to_vec);
+        let missing = source.map(|it| self.complete(&it, &options.read)).unwrap_or_default();
         let mut res = self.convert_only(to, head, options)?;
+        res.edits.splice(..0, missing);
         if from.is_session() && res.leaves_out_all(n_messages) {
             return Err(res.nothing_left(from, to));
         }

@@ -176,7 +176,11 @@ impl Api for Bedrock {
         let is_request = outline.list("messages").is_some();
         let is_answer = outline.object("output").is_some_and(|it| it.object("message").is_some());
         let has_body = is_request && BODY.iter().any(|it| outline.member(it).is_some());
-        let has_block = |it: &List<'_>| it.records().any(is_message) && it.records().all(is_chat);
+        let has_block = |it: &List<'_>| {
+            it.records().any(is_message)
+                && it.records().all(is_chat)
+                && !it.records().any(is_of_openai)
+        };
         let is_one = outline.text("role").is_some() && outline.entry().is_some_and(is_message);
         let is_list = outline.messages().is_some_and(has_block);
         Likelihood::certain_if(is_answer || has_body || is_list || is_one)

@@ -213,7 +213,9 @@ impl Api for Interactions {
         let input = outline.member("input");
         let is_input = matches!(input, Some(ValueKind::Text | ValueKind::List | ValueKind::Object));
         let is_answer = outline.text("object") == Some("interaction");
-        let fits = |it: &Record<'_>| it.kind.is_some() || it.has("role") && it.has("content");
+        let fits = |it: &Record<'_>| {
+            it.kind.is_some() || it.has("role") && it.has("content") || is_step(it)
+        };
         let are_steps = |it: &List<'_>| {
             it.records().any(is_step) && it.records().all(fits) && it.n_others() == 0
         };
@@ -318,7 +320,9 @@ fn is_step(record: &Record<'_>) -> bool {
             let is_object = record.member("arguments") == Some(ValueKind::Object);
             is_object || record.has("id") && !record.has("call_id")
         }
-        None => record.role == Some("model") && record.has("content"),
+        None if record.role == Some("model") => record.has("content"),
+        // A result that lacks its type.
+        None => record.role.is_none() && record.has("call_id") && record.has("result"),
         Some(_) => false,
     }
 }

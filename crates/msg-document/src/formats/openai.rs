@@ -222,7 +222,17 @@ fn is_of_another_service(outline: &Outline<'_>) -> bool {
 /// Whether each object may be an item: it has a type, or it is a message.
 fn are_items(list: &List<'_>) -> bool {
     let is_reference = |it: &Record<'_>| it.has("id") && it.members().len() == 1;
-    list.records().all(|it| it.kind.is_some() || is_chat(it) || is_reference(it))
+    list.records()
+        .all(|it| it.kind.is_some() || is_chat(it) || is_reference(it) || is_untyped_item(it))
+}
+
+/// A call, the result of one, or reasoning, that lacks its type and can be nothing else.
+fn is_untyped_item(record: &Record<'_>) -> bool {
+    let is = |name: &str, kind: ValueKind| record.member(name) == Some(kind);
+    let is_call = record.has("name") && (record.has("arguments") || record.has("input"));
+    let is_of_a_call = is("call_id", ValueKind::Text) && (is_call || record.has("output"));
+    let is_thought = is("id", ValueKind::Text) && is("summary", ValueKind::List);
+    record.kind.is_none() && record.role.is_none() && (is_of_a_call || is_thought)
 }
 
 /// An item of a type that the API has, or a message with parts that only items have. A type that it
@@ -230,6 +240,7 @@ fn are_items(list: &List<'_>) -> bool {
 fn is_item(record: &Record<'_>) -> bool {
     const PARTS: [&str; 4] = ["input_text", "output_text", "input_image", "input_file"];
     record.kind.is_some_and(|it| is_item_type(it, record))
+        || is_untyped_item(record)
         || record.blocks().any(|it| it.kind.is_some_and(|it| PARTS.contains(&it)))
 }
 

@@ -377,12 +377,20 @@ pub(crate) fn is_known_chat(record: &Record<'_>) -> bool {
         ["system", "developer", "user", "assistant", "tool", "function", "human", "ai"];
     let says = match record.member("content") {
         Some(ValueKind::Text | ValueKind::Null) => true,
-        Some(ValueKind::List) => record.items("content").all(|it| it.kind.is_some()),
+        Some(ValueKind::List) => {
+            record.items("content").all(|it| it.kind.is_some() || has_chat_medium(it))
+        }
         // What was not made a text, or a part that was not put into a list (MS-29).
         Some(_) => true,
         None => record.is_list("tool_calls") || record.object("function_call").is_some(),
     };
     is_chat(record) && says && record.role.is_some_and(|it| ROLES.contains(&it))
+}
+
+/// Whether a part has a member that says its kind in chat messages alone, with or without a type.
+fn has_chat_medium(part: &Item<'_>) -> bool {
+    part.has("image_url")
+        || ["input_audio", "file"].iter().any(|it| part.member(it) == Some(ValueKind::Object))
 }
 
 /// Members of a record in which formats keep their parts, or others their messages.

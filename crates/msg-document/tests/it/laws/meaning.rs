@@ -292,7 +292,14 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
     }
     // These find the result of a call by its tool or its place.
     let by_place = |it: Format| matches!(it.name(), "gemini" | "native");
-    let source = messages(json, &reading(from), by_place(from) || by_place(to));
+    let links = by_place(from) || by_place(to);
+    let mut source = messages(json, &reading(from), links);
+    if converted.edits.iter().any(|it| it.code == "profile::missing-member") {
+        // It was read with the words that it lacks, as by each conversion.
+        let native = "native".parse().expect("because it is a format");
+        let Ok(completed) = convert(json, native, &options) else { return Ok(()) };
+        source = messages(&completed.document, &reading(native), links);
+    }
     let mut back = messages(&converted.document, &reading(to), by_place(to));
     back.iter_mut().for_each(whole_thoughts);
     let reported = Reported::of(&converted.edits);

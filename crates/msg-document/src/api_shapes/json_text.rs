@@ -1,0 +1,71 @@
+//! Members and elements of JSON text that was read before, so that of each value only the end has to be found.
+
+use std::borrow::Cow;
+
+use msg_json::{unescape, value_end};
+
+/// The members of an object, each with its text.
+pub(super) type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
+
+/// The members of an object; nothing for another value.
+pub(super) fn members(json: &str) -> Option<Members<'_>> {
+    members_of_first(json).map(|it| it.0)
+}
+
+/// The members of the object that a text begins with, and what is after it.
+fn members_of_first(json: &str) -> Option<(Members<'_>, &str)> {
+    let mut rest = json.trim_start().strip_prefix('{')?;
+    let mut res = Vec::new();
+    while let Some((name, after)) = next_value(rest) {
+        let (value, after) = next_value(after.trim_start().strip_prefix(':')?)?;
+        res.push((text(name)?, value));
+        rest = after;
+    }
+    Some((res, rest.trim_start().strip_prefix('}')?))
+}
+
+/// The first element of what is left of a list, its members if it is an object, which is read once, and what is after it.
+pub(super) fn next_element(rest: &str) -> Option<(&str, Option<Members<'_>>, &str)> {
+    let rest = after_comma(rest);
+    match members_of_first(rest) {
+        Some((members, after)) => Some((&rest[..rest.len() - after.len()], Some(members), after)),
+        None => next_value(rest).map(|(element, after)| (element, None, after)),
+    }
+}
+
+/// The elements of an array; none of another value.
+pub(super) fn elements(json: &str) -> Vec<&str> {
+    let mut rest = json.trim_start().strip_prefix('[').unwrap_or_default();
+    let next = || {
+        let (element, after) = next_value(rest)?;
+        rest = after;
+        Some(element)
+    };
+    std::iter::from_fn(next).collect()
+}
+
+/// The first value of what is left of a list or an object, and what is after it; nothing at its end.
+fn next_value(rest: &str) -> Option<(&str, &str)> {
+    let rest = after_comma(rest);
+    let end = value_end(rest.as_bytes(), 0)?;
+    Some(rest.split_at(end))
+}
+
+fn after_comma(rest: &str) -> &str {
+    let rest = rest.trim_start();
+    rest.strip_prefix(',').unwrap_or(rest).trim_start()
+}
+
+/// The last member of a name, which counts.
+pub(super) fn of<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
+    members.iter().rev().find(|it| it.0 == name).map(|it| it.1)
+}
+
+pub(super) fn text_of<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
+    of(members, name).and_then(text)
+}
+
+pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix('"')?.strip_suffix('"')?;
+    Some(if inner.contains('\\') { unescape(inner).text } else { inner.into() })
+}

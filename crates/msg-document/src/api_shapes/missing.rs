@@ -1,0 +1,262 @@
+//! What a request lacks and what the rest of it leaves no choice of: the `type` of a part that has an `image_url`, the
+//! media type of data whose first bytes say it, the `function` of a tool in the form of Responses. It is written into the
+//! text before that is read, and the whole part is understood. What could be of several kinds is only reported.
+//!
+//! ```text
+//! {"role":"user","content":[{"tool_use_id":"t1","content":"22"}]}
+//!   ─▶ `messages.0.content.0.type` is missing: set to tool_result
+//! ```
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use msg_chainast::Profile;
+use msg_core::{Diagnostic, Message};
+
+use super::json_text::{Members, members as members_of, of, text_of};
+use super::table::{Api, Member, Object};
+use super::walk::{Breach, Walk};
+use super::{Judged, Places, UNTYPED_TOOLS, diagnostic, is_type_of_tool};
+use crate::format::Format;
+
+/// A request in which the words are written that are missing and that the rest of their objects leaves no choice of.
+pub(crate) struct Completed {
+    /// The request.
+    pub(crate) text: String,
+    api: &'static Api,
+    breaches: Vec<Breach>,
+    elements: Vec<usize>,
+}
+
+impl Completed {
+    /// The request with them; nothing if none is missing. Linear.
+    pub(crate) fn of(
+        json: &[u8],
+        format: Format,
+        (profile, judged): (&Profile, Judged),
+    ) -> Option<Self> {
+        let api = Api::of_format(format.name())?;
+        let json = std::str::from_utf8(json).ok()?;
+        let mut walk = Walk::over(json, api, judged.members(api))?;
+        walk.breaches.retain(|it| it.is_forced);
+        let is_wanted: Vec<_> = walk
+            .breaches
+            .iter()
+            .map(|it| !UNTYPED_TOOLS.contains(&&*profile.name) || !is_type_of_tool(&it.path))
+            .collect();
+        let both = walk.breaches.into_iter().zip(walk.insertions).zip(is_wanted);
+        let (breaches, mut insertions): (Vec<_>, Vec<_>) =
+            both.filter(|it| it.1).map(|it| it.0).unzip();
+        if insertions.is_empty() {
+            return None;
+        }
+        insertions.sort_by_key(|it| it.place.start);
+        let mut text = String::with_capacity(json.len() + 24 * insertions.len());
+        let mut done = 0;
+        for it in insertions {
+            text.push_str(json.get(done..it.place.start)?);
+            text.push_str(&it.text);
+            done = it.place.end;
+        }
+        text.push_str(&json[done..]);
+        Some(Completed { text, api, breaches, elements: walk.elements })
+    }
+
+    /// What was missing, in the messages that are read of the text.
+    pub(crate) fn found(
+        &self,
+        messages: &[Message],
+        profile: &Profile,
+        format: Format,
+    ) -> Vec<Diagnostic> {
+        let places = Places::of(messages, &self.elements, format);
+        let found = self.breaches.iter().map(|it| {
+            let fix = match &it.default {
+                Some(value) => format!("set to {value}"),
+                None => "written as the API has it".to_owned(),
+            };
+            diagnostic(it.clone(), self.api, profile, &places).with_fix(fix)
+        });
+        found.collect()
+    }
+}
+
+/// Whether an API may have found that such a word is missing.
+pub(crate) fn may_be_completed(found: &[Diagnostic]) -> bool {
+    const CODES: [&str; 2] = ["profile::missing-member", "profile::part-without-type"];
+    found.iter().any(|it| CODES.contains(&it.code.as_str()))
+}
+
+/// A member that is written into the text of a request.
+#[derive(Debug)]
+pub(super) struct Insertion {
+    /// The bytes that it replaces: none, or a `null`.
+    pub(super) place: Range<usize>,
+    pub(super) text: String,
+}
+
+impl Insertion {
+    /// The word of a tag in an object of a request, in the style of its first member.
+    pub(super) fn of(
+        request: &str,
+        (tag, word): (&str, &str),
+        members: &Members<'_>,
+        json: &str,
+    ) -> Self {
+        if let Some(null) = of(members, tag) {
+            return Insertion::instead(request, null, word);
+        }
+        let inside = json.get(1..).unwrap_or_default();
+        let space = &inside[..inside.len() - inside.trim_start().len()];
+        let at = offset(request, inside) + space.len();
+        let (colon, next) = match (is_spaced(request, members), space.is_empty()) {
+            (true, true) => (": ", " "),
+            (true, false) => (": ", space),
+            (false, _) => (":", space),
+        };
+        Insertion { place: at..at, text: format!("\"{tag}\"{colon}\"{word}\",{next}") }
+    }
+
+    /// A member of an object of a request, after all others.
+    pub(super) fn after(request: &str, (name, value): (&str, &str), members: &Members<'_>) -> Self {
+        if let Some(null) = of(members, name) {
+            return Insertion::instead(request, null, value);
+        }
+        let space = if is_spaced(request, members) { " " } else { "" };
+        let at = members.last().map_or(0, |it| offset(request, it.1) + it.1.len());
+        Insertion { place: at..at, text: format!(",{space}\"{name}\":{space}\"{value}\"") }
+    }
+
+    fn instead(request: &str, value: &str, word: &str) -> Self {
+        let start = offset(request, value);
+        Insertion { place: start..start + value.len(), text: format!("\"{word}\"") }
+    }
+}
+
+/// Whether a place is that of an element of `tools`.
+pub(super) fn is_tool(path: &str) -> bool {
+    let number = path.strip_prefix("tools[").and_then(|it| it.strip_suffix(']'));
+    number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// Where a slice of a text begins.
+pub(super) fn offset(text: &str, slice: &str) -> usize {
+    slice.as_ptr().addr() - text.as_ptr().addr()
+}
+
+/// Whether a space is between the name and the value of the first member.
+fn is_spaced(text: &str, members: &Members<'_>) -> bool {
+    let before = |value: &str| text.as_bytes().get(offset(text, value).checked_sub(1)?).copied();
+    members.first().is_some_and(|it| before(it.1) == Some(b' '))
+}
+
+/// The value that a required member can only have: the type that its data begin with, or a name that only must be there.
+pub(super) fn forced_value(member: &Member, members: &Members<'_>) -> Option<Cow<'static, str>> {
+    match (member.name, member.default) {
+        ("mimeType" | "media_type", _) => {
+            let data = text_of(members, "data")?;
+            msg_codec::DataUrl::type_of_data(&data).map(|it| it.to_owned().into())
+        }
+        ("name", Some(default)) => Some(default.into()),
+        _ => None,
+    }
+}
+
+/// The tool of a chat request in the form of Responses, which has the members of its `function` beside its type, in that of
+/// chat; or the other way round.
+pub(super) fn other_tool(is_chat: bool, members: &Members<'_>) -> Option<(&'static str, String)> {
+    const INNER: [&str; 5] = ["name", "description", "parameters", "strict", "format"];
+    let kind = text_of(members, "type").unwrap_or("function".into());
+    let has_body = ["function", "custom"].iter().any(|it| of(members, it).is_some());
+    let body = match &*kind {
+        "function" => "function",
+        "custom" => "custom",
+        _ => return None,
+    };
+    let is_name = |it: &str| !matches!(it, "" | "\"\"" | "null");
+    let member =
+        |it: &(Cow<'_, str>, &str)| format!("{}:{}", msg_json::to_text(|w| w.str(&it.0)), it.1);
+    if is_chat {
+        if has_body || !of(members, "name").is_some_and(is_name) {
+            return None;
+        }
+        let (inner, outer): (Vec<_>, Vec<_>) =
+            members.iter().partition(|it| INNER.contains(&&*it.0));
+        let outer = outer.into_iter().filter(|it| it.0 != "type").map(member);
+        let inner = inner.into_iter().map(member).collect::<Vec<_>>().join(",");
+        let all = [format!("\"type\":\"{kind}\""), format!("\"{body}\":{{{inner}}}")];
+        return Some((
+            body,
+            format!("{{{}}}", all.into_iter().chain(outer).collect::<Vec<_>>().join(",")),
+        ));
+    }
+    let inner = of(members, body).and_then(members_of)?;
+    if of(members, "name").is_some() || !of(&inner, "name").is_some_and(is_name) {
+        return None;
+    }
+    let outer = members.iter().filter(|it| it.0 != "type" && it.0 != body).map(member);
+    let all = std::iter::once(format!("\"type\":\"{kind}\""));
+    let all = all.chain(inner.iter().map(member)).chain(outer).collect::<Vec<_>>();
+    Some(("name", format!("{{{}}}", all.join(","))))
+}
+
+fn mime<'a>(members: &Members<'a>) -> Option<Cow<'a, str>> {
+    text_of(members, "media_type").or_else(|| text_of(members, "mime_type"))
+}
+
+/// The kind that an object without a tag can only be: whose required members it has, and most of them.
+pub(super) fn forced_kind(
+    walk: &Walk<'_>,
+    object: &'static Object,
+    members: &Members<'_>,
+) -> Option<&'static str> {
+    if object.tag == Some("role") {
+        return None;
+    }
+    let has = |name: &str| of(members, name).is_some_and(|it| it != "null");
+    let all =
+        object.kinds.iter().filter_map(|(kind, shape)| Some((*kind, walk.api.fit(shape, &has)?)));
+    let all: Vec<_> = all.filter(|it| it.0 != "item_reference" || members.len() == 1).collect();
+    let best = all.iter().map(|it| it.1).max()?;
+    let mut best = all.iter().filter(|it| it.1 == best).map(|it| it.0);
+    let (kind, others) = (best.next()?, best.collect::<Vec<_>>());
+    let source = || of(members, "source").and_then(members_of);
+    let is_of_a_server = || {
+        ["id", "tool_use_id"]
+            .iter()
+            .filter_map(|it| text_of(members, it))
+            .any(|it| it.starts_with("srvtoolu_") || it.starts_with("mcptoolu_"))
+    };
+    match (kind, others.as_slice()) {
+        ("tool_use" | "tool_result", []) if is_of_a_server() => None,
+        (kind, []) => Some(kind),
+        // Which of them it is says what else it has, or where it is.
+        ("base64", ["text"]) if mime(members)?.starts_with("text/") => Some("text"),
+        ("base64", ["text"]) => Some("base64"),
+        ("document", ["image"]) => {
+            let source = source()?;
+            let mime = mime(&source).unwrap_or_default();
+            let is_text = of(&source, "content").is_some() || mime.starts_with("text/");
+            match (mime.starts_with("image/"), is_text || mime == "application/pdf") {
+                (true, _) => Some("image"),
+                (_, true) => Some("document"),
+                _ => None,
+            }
+        }
+        ("input_text", ["output_text"]) if walk.source.role == "assistant" => Some("output_text"),
+        ("input_text", ["output_text"]) => Some("input_text"),
+        ("custom_tool_call_output", ["function_call_output"]) => {
+            let has_custom = || walk.source.json.contains("\"custom_tool_call\"");
+            (!walk.source.has_custom_calls.get_or_init(has_custom))
+                .then_some("function_call_output")
+        }
+        ("audio", ["document", "image", "video"]) => match mime(members)?.split('/').next()? {
+            "image" => Some("image"),
+            "audio" => Some("audio"),
+            "video" => Some("video"),
+            "application" | "text" => Some("document"),
+            _ => None,
+        },
+        _ => None,
+    }
+}

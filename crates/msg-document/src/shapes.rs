@@ -1,0 +1,191 @@
+//! Shapes that a reader understands and the API of the format does not take (MS-2): words for roles, argument texts that
+//! are not texts, empty lists; and the words that a request lacks and that are forced, with which it is read again.
+//!
+//! ```json
+//! [{"role":"human","content":["hi"]}]
+//! ```
+//!
+//! is read as a user's message and goes back as it came; an API of chat messages refuses both. Says nothing of
+//! a document that has to be converted for the provider that is asked: a conversion writes the API's shapes.
+
+use msg_chainast::Profile;
+use msg_codec::codec::{Context, Placement, forget_whole};
+use msg_core::request::{RequestHead, Tool};
+use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Role, Severity};
+
+use crate::api_shapes::{Completed, Judged};
+use crate::document::Document;
+use crate::options::ReadOptions;
+
+/// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
+/// requests with an empty `tool_calls` were answered (Mistral).
+pub(crate) const STRICT: [&str; 7] =
+    ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
+
+/// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
+pub(crate) fn refused_shapes<'a>(
+    document: &'a Document,
+    profile: Option<&Profile>,
+) -> impl Iterator<Item = Diagnostic> + use<'a> {
+    let is_asked = profile.is_some_and(|it| is_asked(it, document));
+    let is_strict = profile.is_some_and(|it| is_strict(it, document));
+    // A value of a wrong type no API takes.
+    let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
+    let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
+    let shapes = document.content.shapes.iter().filter(move |_| is_strict);
+    roles.chain(shapes).map(refused)
+}
+
+/// Whether a note says that a session was not read as a whole: nothing wrong is said of what was read alone.
+pub(crate) fn says_unread(it: &Diagnostic) -> bool {
+    matches!(it.code.as_str(), "session::off-path" | "session::unknown-record")
+}
+
+/// What of the notes of the reader is not said of a refused shape.
+pub(crate) fn other_notes<'a>(
+    document: &'a Document,
+    profile: Option<&Profile>,
+) -> impl Iterator<Item = &'a Diagnostic> + use<'a> {
+    let is_asked = profile.is_some_and(|it| is_asked(it, document));
+    document.notes().iter().filter(move |it| !(is_asked && is_wrong_type(it)))
+}
+
+pub(crate) fn is_wrong_type(it: &Diagnostic) -> bool {
+    it.code == "message::wrong-type"
+}
+
+/// Whether a document is in a format that the provider takes.
+pub(crate) fn is_asked(profile: &Profile, document: &Document) -> bool {
+    let format = document.format().name();
+    profile.in_format(format).format == format
+}
+
+/// Whether it is, and the provider is one that defines the format.
+pub(crate) fn is_strict(profile: &Profile, document: &Document) -> bool {
+    let own = matches!(
+        (&*profile.name, document.format().name()),
+        ("bedrock", "bedrock") | ("gemini-interactions", "interactions")
+    );
+    is_asked(profile, document) && (own || STRICT.contains(&&*profile.name))
+}
+
+pub(crate) fn refused(note: &Diagnostic) -> Diagnostic {
+    let text = format!("{}, which the API refuses", note.message());
+    let mut res = Diagnostic::error(Code::new("profile::shape"), text);
+    res.at = note.at.clone();
+    match Context::is_carried(note) {
+        true => res,
+        false => res.with_fix("written as the API has it"),
+    }
+}
+
+/// The names of tools that the provider does not accept.
+pub(crate) fn tool_names(head: &RequestHead, profile: &Profile) -> Vec<Diagnostic> {
+    let functions = head.tools.iter().filter_map(Tool::function);
+    let bad = functions.filter(|it| !it.name.is_empty() && !profile.accepts_tool_name(&it.name));
+    let found = bad.map(|it| {
+        let text = format!("tool name `{}` is not accepted", it.name);
+        Diagnostic::error(Code::new("profile::tool-name"), text).at_pointer(&*it.pointer)
+    });
+    found.collect()
+}
+
+/// Forgets in what shapes a message came, so that it is written in those of the API: with what follows results in the
+/// same message of the source.
+pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
+    messages.get_mut(at).into_iter().for_each(forget_shapes);
+    if let Some([results, rest]) = messages.get_mut(at..at + 2)
+        && (&results.role, &rest.role) == (&Role::Tool, &Role::User)
+    {
+        let is_apart = [Origin::Anthropic, Origin::Gemini]
+            .iter()
+            .any(|it| Placement::in_layout(rest.extra.layout(it)).has(Placement::APART));
+        if !is_apart {
+            forget_shapes(rest);
+        }
+    }
+}
+
+fn forget_shapes(message: &mut Message) {
+    message.extra.clear_layout();
+    let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
+    // An empty list is not a member of the API; anything else that is not a list of calls is carried as it is.
+    if calls.is_some_and(|it| {
+        it.split_ascii_whitespace().eq(["[]"]) || it.split_ascii_whitespace().eq(["[", "]"])
+    }) {
+        message.extra.remove(&Origin::OpenAi, "tool_calls");
+    }
+    message.parts.iter_mut().for_each(forget_shape);
+}
+
+fn forget_shape(part: &mut Part) {
+    match part {
+        Part::Text(_) | Part::Image(_) | Part::ToolCall(_) => part.extra_mut().clear_layout(),
+        Part::ToolResult(it) => {
+            it.extra.clear_layout();
+            it.content.parts_mut().iter_mut().for_each(forget_shape);
+        }
+        // An item that begins with something else may be kept whole.
+        other => [Origin::Responses, Origin::Interactions]
+            .iter()
+            .for_each(|it| forget_whole(other.extra_mut(), it)),
+    }
+}
+
+impl Document {
+    /// Makes it the document that it is with the words that its parts lack to be understood; what was missing is said as
+    /// information. Costs a look at the parts where all are understood.
+    pub(crate) fn complete(&mut self, text: &[u8], read: &ReadOptions) -> Vec<Diagnostic> {
+        let is_known = |it: &Part| match it {
+            Part::Other(_) => false,
+            Part::ToolResult(it) => {
+                !it.content.parts().iter().any(|it| matches!(it, Part::Other(_)))
+            }
+            _ => true,
+        };
+        let is_odd = self.notes().iter().any(is_wrong_type);
+        if !is_odd && self.messages().iter().flat_map(|it| &it.parts).all(is_known) {
+            return Vec::new();
+        }
+        let profile = Profile::named("generic");
+        let is_of_an_api = self.format().codec().is_of_an_api() && self.edited.is_none();
+        let judged = profile.filter(|_| is_of_an_api).map(|it| (it, Judged::Request));
+        let Some((again, found)) = judged.and_then(|it| self.completed_as(text, read, it)) else {
+            return Vec::new();
+        };
+        let source = self.source.take();
+        *self = Document { listed: self.listed, source, ..again };
+        let inform = |mut it: Diagnostic| {
+            (it.severity, it.answer) = (Severity::Info, None);
+            it
+        };
+        found.into_iter().map(inform).collect()
+    }
+
+    /// The document that it is with the words that the API of a profile requires and that the rest of their objects leaves
+    /// no choice of, with its text as the source; and what was missing (CA-72a).
+    pub(crate) fn completed(
+        &self,
+        text: &[u8],
+        read: &ReadOptions,
+        judged: (Option<&Profile>, bool),
+    ) -> Option<(Document, Vec<Diagnostic>)> {
+        let (profile, judged) = self.judged_by(judged)?;
+        self.completed_as(text, read, (&profile, judged))
+    }
+
+    fn completed_as(
+        &self,
+        text: &[u8],
+        read: &ReadOptions,
+        (profile, judged): (&Profile, Judged),
+    ) -> Option<(Document, Vec<Diagnostic>)> {
+        let completed = Completed::of(text, self.format(), (profile, judged))?;
+        let options = self.read_options().with_from(Some(self.format()));
+        let mut again = Document::read(completed.text.as_bytes(), &options).ok()?;
+        again.say_who_made_it(read.made_by.as_ref());
+        let found = completed.found(again.messages(), profile, self.format());
+        again.set_source(completed.text.into_bytes());
+        Some((again, found))
+    }
+}
