@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use assert_cmd::Command;
 use serde::Deserialize;
 
-use super::{program, stderr, stdout};
+use super::{let_rest, program, stderr, stdout};
 
 #[test]
 fn commands_answer_as_written_down() {
@@ -34,6 +34,7 @@ fn files_become_what_is_written_down() {
         let (args, rest) = command(&case.bytes);
         let folder = tempfile::tempdir().unwrap();
         let before = lay_out(folder.path(), std::str::from_utf8(rest).unwrap());
+        let_rest(folder.path());
         let mut program = program();
         // What runs in the folder of a test has no home and no keys.
         program.current_dir(folder.path()).env("HOME", folder.path()).write_stdin("");

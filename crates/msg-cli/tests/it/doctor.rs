@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::let_rest;
 use tempfile::TempDir;
 
 fn example(name: &str) -> Vec<u8> {
@@ -312,10 +313,7 @@ fn a_session_is_compacted_in_its_own_file() {
         parent = format!("\"u{n}\"");
     }
     fs::write(&path, &text).unwrap();
-    // A file that changed a moment ago would be watched for five seconds first.
-    let file = OpenOptions::new().append(true).open(&path).unwrap();
-    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
-    drop(file);
+    let_rest(&path);
     let fit = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_msg"));
         command.args(["fit", "--in-session", "--budget", "1500"]).args(args).arg(&path);

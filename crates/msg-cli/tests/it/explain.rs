@@ -10,7 +10,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{msg, stderr, stdout};
+use super::{let_rest, msg, stderr, stdout};
 use crate::pages::EXAMPLE;
 
 #[derive(Deserialize)]
@@ -186,12 +186,14 @@ fn the_examples_of_every_help_text_run() {
         if line.contains("*.json") {
             fs::remove_file(folder.path().join("tools.json")).unwrap();
         }
+        let_rest(folder.path());
         if line.contains("--undo") {
             assert_eq!(
                 shell("msg doctor --fix latest", folder.path()).0,
                 Some(0),
                 "nothing to undo"
             );
+            let_rest(folder.path());
         }
         let (status, said) = shell(&line, folder.path());
         assert!(matches!(status, Some(0 | 1)), "{line}: status {status:?}\n{said}");

@@ -22,10 +22,13 @@ mod sessions;
 mod view;
 
 use std::{
+    fs::{self, File},
     io::{BufRead, BufReader, Read},
     net::{TcpListener, TcpStream},
+    path::Path,
     process::Output,
     thread,
+    time::SystemTime,
 };
 
 use assert_cmd::Command;
@@ -51,6 +54,16 @@ fn stdout(output: &Output) -> String {
 /// Standard error as text.
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Makes the files of a folder, or a file, old: a command that writes in place waits until a file has been left alone.
+fn let_rest(path: &Path) {
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|it| let_rest(&it.unwrap().path()));
+        return;
+    }
+    let file = File::options().append(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
 /// Whether a program that the tests start would not notice this signal (`-HUP`): who runs them under `nohup` or in the
