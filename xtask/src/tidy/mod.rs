@@ -44,6 +44,7 @@ const RULES: &[Rule] = &[
     ("laws", codes::check_laws),
     ("links", pages::check),
     ("migrating", pages::check_migrating),
+    ("readmes", pages::check_readmes),
     ("examples", codes::check_examples),
     ("licences", licences),
     ("generated", generated),

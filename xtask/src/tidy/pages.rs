@@ -1,4 +1,4 @@
-//! What pages and sources refer to: links, numbered rules, samples, and names and commands of `migrating.md`.
+//! What pages and sources refer to: links, numbered rules, samples, and names of items.
 //!
 //! Phrases that made readers stumble are not written again, in comments, texts and pages.
 //!
@@ -55,19 +55,21 @@ fn targets(page: &str) -> Vec<&str> {
 // A rule that code cites (`CA-30`) is on a page in `docs/formats/`.
 
 /// The areas whose pages number their rules.
-const AREAS: &[&str] = &["CA", "CP", "MF", "MS", "OA", "SE", "XT"];
+const AREAS: &[&str] = &[
+    "AN", "BR", "CA", "CL", "CP", "GE", "GI", "LG", "MF", "MS", "OA", "OT", "PM", "PY", "RE", "RG",
+    "RQ", "RW", "SC", "SE", "SG", "XT",
+];
+/// The pages of rules: a folder, and the page about columns and engines.
+const RULES: [&str; 2] = ["docs/formats/", "docs/scale.md"];
 
 pub(crate) fn check_citations(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
-    let pages = house.pages.iter().filter(|it| it.path.starts_with("docs/formats/"));
+    let has_rules = |path: &str| RULES.iter().any(|it| path.starts_with(it));
+    let pages = house.pages.iter().filter(|it| has_rules(&it.path));
     let stated: BTreeSet<String> = pages.flat_map(|it| citations(&it.text)).collect();
-    for file in house.sources.iter().filter(|it| it.path.starts_with("crates/")) {
+    for file in house.sources.iter().chain(&house.pages).filter(|it| !has_rules(&it.path)) {
         for (at, line) in file.text.lines().enumerate() {
             for rule in citations(line).into_iter().filter(|it| !stated.contains(it)) {
-                breaches.push(format!(
-                    "{}:{}: {rule} is on no page of docs/formats",
-                    file.path,
-                    at + 1
-                ));
+                breaches.push(format!("{}:{}: {rule} is on no page of rules", file.path, at + 1));
             }
         }
     }
@@ -144,6 +146,58 @@ pub(crate) fn check_migrating(house: &House<'_>, breaches: &mut Vec<String>) -> 
         }
     }
     Ok(())
+}
+
+// The tables of a crate's README that say what to take name public items of that crate, or of msg-codec, on which
+// the crates of wire formats are built; those of another are written with its name (`msg_core::Message`).
+
+pub(crate) fn check_readmes(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
+    for page in &house.pages {
+        let Some(folder) = page.path.strip_suffix("/README.md").filter(|it| is_crate(it)) else {
+            continue;
+        };
+        let mut public = public_names(house, folder);
+        let manifest = house.workspace.read(&format!("{folder}/Cargo.toml"))?;
+        if manifest.lines().any(|it| it.starts_with("msg-codec")) {
+            public.extend(public_names(house, "crates/msg-codec"));
+        }
+        let rows = page.text.lines().filter_map(|it| it.strip_prefix('|')?.strip_suffix('|'));
+        let takes = rows.flat_map(|it| it.rsplit('|').next()).flat_map(code);
+        for path in takes.filter(|it| is_path(it) && !it.starts_with("msg_")) {
+            let missing = words(path).filter(|it| !public.contains(it));
+            breaches.extend(missing.map(|it| format!("{}: nothing is called `{it}`", page.path)));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a folder is a crate whose items are of Rust.
+fn is_crate(folder: &str) -> bool {
+    let is_package = folder.starts_with("crates/msg-") && folder.matches('/').count() == 1;
+    is_package && folder != "crates/msg-python"
+}
+
+/// Whether it is a path to items, and not the name of a header or an option.
+fn is_path(text: &str) -> bool {
+    text.chars().all(|it| it.is_alphanumeric() || "_:{}, ".contains(it))
+}
+
+/// The names that a crate declares as public, fields among them, or gives out at its root.
+fn public_names<'h>(house: &'h House<'_>, folder: &str) -> HashSet<&'h str> {
+    const KINDS: [&str; 8] = ["const", "enum", "fn", "mod", "static", "struct", "trait", "type"];
+    let sources = house.sources.iter().filter(|it| it.path.starts_with(&format!("{folder}/src/")));
+    let mut res = HashSet::new();
+    for file in sources {
+        if file.path.ends_with("/lib.rs") {
+            res.extend(words(&file.text));
+        }
+        let items = file.text.lines().filter_map(|it| it.trim_start().strip_prefix("pub "));
+        res.extend(items.filter_map(|it| {
+            let (kind, rest) = it.split_once(' ')?;
+            kind.strip_suffix(':').or_else(|| KINDS.contains(&kind).then(|| words(rest).next())?)
+        }));
+    }
+    res
 }
 
 /// The text between back quotes.

@@ -186,7 +186,7 @@ impl Writer<'_> {
         res
     }
 
-    /// Whether nothing of messages that said something has a place: an empty message is refused (RG-12).
+    /// Whether nothing of messages that said something has a place: an empty message is refused.
     fn is_silent(&self, group: &[Message]) -> bool {
         let parts = || group.iter().flat_map(|it| &it.parts);
         let is_left =
