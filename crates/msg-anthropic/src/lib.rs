@@ -8,6 +8,13 @@
 //! {"messages":[{"role":"user","content":"hi"}]}   read ▶ messages ▶ write   the same, edits aside
 //! event: content_block_delta …                    feed ▶ StreamEvent ▶ EventWriter   any stream as this one
 //! ```
+//!
+//! | step | take |
+//! |---|---|
+//! | request to bytes | [`MessagesRequest`], [`messages::write`] |
+//! | bytes to request, response or list | [`messages::read`] |
+//! | stream to message | [`StreamReader`](msg_codec::StreamReader) with [`ANTHROPIC`] |
+//! | message or events to stream (a proxy) | [`write_events`], [`EventWriter`] |
 
 use msg_core::{CodeInfo, codes};
 
@@ -19,14 +26,12 @@ pub use messages::{
 pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
 pub use stream::{ANTHROPIC, AnthropicAssembler, MessageBlocks};
 
-pub mod messages;
-
-mod head;
-mod read;
-mod write;
-
 mod events;
+mod head;
+pub mod messages;
+mod read;
 mod stream;
+mod write;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -20,19 +20,17 @@ use arrow_schema::DataType;
 use msg_core::{CodeInfo, codes};
 
 pub use kernels::{
-    RowTotals, SummaryOptions, check, convert, is_valid, join, judged_by, key, merge, messages,
-    prefix_keys, recognise, repair, stats, stream, summary, tokens, tools, totals_of, with_key,
+    RowTotals, SummaryOptions, check, convert, fit, fit_apply, fit_requests, is_valid, join,
+    judged_by, key, merge, messages, prefix_keys, recognise, repair, stats, stream, summary,
+    tokens, tools, totals_of, with_key,
 };
 pub use output::Kernel;
 
-pub use crate::kernels::{fit, fit_apply, fit_requests};
-pub use crate::nested::to_text;
-pub use crate::rows::cache;
+pub use nested::to_text;
+pub use rows::cache;
 
 mod kernels;
-
 mod nested;
-
 mod output;
 mod reports;
 mod rows;

@@ -7,6 +7,13 @@
 //! {"messages":[{"role":"user","content":[{"text":"hi"}]}]}   read ▶ messages ▶ write   the same, edits aside
 //! {"contentBlockDelta":{"delta":{"text":"hi"}}}              feed ▶ StreamEvent
 //! ```
+//!
+//! | step | take |
+//! |---|---|
+//! | request to bytes | [`ConverseRequest`], [`converse::write`] |
+//! | bytes to request, response, message or list | [`converse::read`] |
+//! | stream to message | [`StreamReader`](msg_codec::StreamReader) with [`BEDROCK`] |
+//! | message to stream, as lines of JSON or as binary frames | [`write_events`], [`write_frames`] |
 
 use msg_core::{CodeInfo, codes};
 
@@ -20,7 +27,6 @@ pub use stream::{
 };
 
 pub mod converse;
-
 mod head;
 mod read;
 mod stream;

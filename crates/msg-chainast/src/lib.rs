@@ -23,53 +23,48 @@
 //! assert_eq!(chain.sections().len(), 2);
 //! assert!(chain.sections()[0].body()[0].is_valid());
 //! ```
-
-mod tree;
-
-mod check;
-
-mod repair;
+//!
+//! | you want | take |
+//! |---|---|
+//! | every problem of a list of messages, with a provider's rules or without | [`check()`] |
+//! | the list mended as little as that provider needs | [`repair()`] |
+//! | a tree that stays well formed while you edit it | [`ChainAst`] |
+//! | where a history may be cut | [`ChainAst::cut_points`] |
+//! | the rules of the providers, with the words of their refusals | [`Profile::named`], [`Profile::all`] |
 
 mod analyze;
-
+mod check;
 mod conform;
-
-mod pairing;
-
 mod edit;
-
-mod ids;
-
-mod idx;
-
-mod options;
-
-mod profile;
-
 mod error;
-
+mod ids;
+mod idx;
+mod options;
+mod pairing;
+mod profile;
+mod repair;
 pub mod testing;
+mod tree;
 
 pub use msg_core::{IdSource, Message, Part, SeededIds, ToolCall};
 
-pub use crate::check::{ParseError, check};
-pub use crate::edit::{ChainChange, PairId, SectionId};
-pub use crate::error::{CODES, Error};
-pub use crate::ids::{IdChange, IdMap, IdPattern};
-pub use crate::options::{
+pub use check::{ParseError, check};
+pub use edit::{ChainChange, PairId, SectionId};
+pub use error::{CODES, Error};
+pub use ids::{IdChange, IdMap, IdPattern, sanitize_json_control_chars};
+pub use options::{
     BadArguments, ChainCheckOptions, ChainRepairOptions, First, Orphans, RequestThinking,
     UnknownRole,
 };
-pub use crate::profile::{
+pub use profile::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
     ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
 };
-pub use crate::repair::{MendedList, MendedPlaces, MessageOrigin, repair, repair_with_places};
-pub use crate::tree::{
+pub use repair::{MendedList, MendedPlaces, MessageOrigin, repair, repair_with_places};
+pub use tree::{
     BodyPair, BodyPairKind, CallRef, ChainAst, ChainSection, CutPoint, Header, Messages,
     ToolCallsInfo, TreeView,
 };
-pub use ids::sanitize_json_control_chars;
 
 /// Reasoning and signatures in a chain: who has them, where the current turn begins (CA-57, CA-58).
 ///

@@ -149,7 +149,7 @@ use msg_core::{CodeInfo, codes};
 
 pub use json::{Json, Str};
 pub use link::link_ids;
-pub use media::{MediaPlaces, settle_media};
+pub use media::{DataUrl, MediaKind, MediaPlaces, media_type_of_url, settle_media};
 pub use options::{Error, LaterSystem, Layout, ReadOptions, SealedReasoning};
 pub use stream::{
     assembler::{Assembled, AssembledChoice, Assembler, StreamFamily},
@@ -160,8 +160,6 @@ pub use stream::{
     reader::{StreamLimits, StreamOptions, StreamReader},
     sse::{SseDecoder, SseEvent},
 };
-
-pub use crate::media::{DataUrl, MediaKind, media_type_of_url};
 
 pub mod codec;
 mod json;

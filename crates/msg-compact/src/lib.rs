@@ -10,44 +10,45 @@
 //! messages ─▶ state ─ policy by policy ─▶ requests ─▶ answers ─▶ outcome ─▶ Plan: edits with fingerprints
 //!               token_index: what each costs
 //! ```
-
-mod engine;
-
-mod outcome;
-mod plan;
+//!
+//! | you want | take |
+//! |---|---|
+//! | what a history costs, kept up to date | [`TokenIndex`], [`mod@count`] |
+//! | when to begin | [`Budget::check`] |
+//! | what to do, in which order | [`Preset`], or a [`Pipeline`] of policies, yours among them |
+//! | to run it with a function that answers summaries | [`compact_with`] |
+//! | to answer summaries on your runtime | [`Compactor`] |
+//! | to store what was done, apply it to a grown history, undo it | [`Plan`] |
 
 mod budget;
-
-mod pipeline;
-
-pub mod policy;
-
-mod state;
-
-mod request;
-mod text;
-
 pub mod count;
-
+mod engine;
+mod error;
+mod outcome;
+mod pipeline;
+mod plan;
+pub mod policy;
+mod request;
+mod state;
+mod text;
 mod token_index;
 
-mod error;
-
-pub use crate::budget::{Budget, CacheCost, Decision, Reserve, Unit};
-pub use crate::count::{ErrorBar, MediaRates, TokenCounter};
-pub use crate::engine::{Compactor, Refused, Step, Withheld, compact_with};
-pub use crate::error::CODES;
-pub use crate::error::{Error, SummaryError};
-pub use crate::outcome::{CannotFit, CompactOutcome, Compaction, Edit, FloorPart, Unchanged};
-pub use crate::outcome::{CompactionRecord, RecordInfo};
-pub use crate::pipeline::{ForgeConfig, PentagiConfig, Preset, WoloConfig};
-pub use crate::pipeline::{OnFailure, Pin, Pipeline, When};
-pub use crate::plan::Plan;
-pub use crate::policy::{Policy, Progress};
-pub use crate::request::SummaryRequest;
-pub use crate::state::{ChainState, Form, Merge, ToolOutput};
-pub use crate::text::digest;
-pub use crate::token_index::{Cost, TokenIndex, Totals};
+pub use budget::{Budget, CacheCost, Decision, Reserve, Unit};
+pub use count::{ErrorBar, MediaRates, TokenCounter};
+pub use engine::{Compactor, Refused, Step, Withheld, compact_with};
+pub use error::{CODES, Error, SummaryError};
+pub use outcome::{
+    CannotFit, CompactOutcome, Compaction, CompactionRecord, Edit, FloorPart, RecordInfo, Unchanged,
+};
+pub use pipeline::{
+    ForgeConfig, OnFailure, PentagiConfig, Pin, Pipeline, Preset, When, WoloConfig,
+};
+pub use plan::Plan;
+pub use policy::{Policy, Progress};
+pub use request::SummaryRequest;
+pub use state::{ChainState, Form, Merge, ToolOutput};
+pub use text::digest;
+pub use token_index::{Cost, TokenIndex, Totals};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -17,48 +17,37 @@
 //! assert_eq!(answer.tool_results().next().and_then(|it| it.content.as_text()), Some("42"));
 //! ```
 
-mod message;
-
-mod part;
-
-mod extra;
-
-mod event;
-mod usage;
-
 mod diagnostic;
-
+mod event;
+mod extra;
 mod ids;
-mod order;
-mod preview;
-
+mod message;
 pub mod native;
-
+mod order;
+mod part;
+mod preview;
 pub mod reading;
-
 pub mod request;
+mod usage;
 
 pub use msg_json::RawJson;
 
-pub use crate::diagnostic::{Code, Diagnostic, Position, Severity, with_article};
-pub use crate::event::StreamEvent;
-pub use crate::extra::{Extra, Layouts, Members, Origin};
-pub use crate::ids::{CountingIds, IdSource, SeededIds, UsedIds};
-pub use crate::message::{
+pub use diagnostic::{CODES, Code, CodeInfo, Diagnostic, Position, Severity, with_article};
+pub use event::StreamEvent;
+pub use extra::{Extra, Layouts, Maker, Members, Origin};
+pub use ids::{CountingIds, IdSource, SeededIds, UsedIds, rfc3339};
+pub use message::{
     IdError, InputError, InputRules, Message, Provenance, Role, check_all, check_id,
     validate_message,
 };
-pub use crate::order::{Rank, sort_by_rank};
-pub use crate::part::{
+pub use order::{Rank, sort_by_rank};
+pub use part::{
     Arguments, ArgumentsError, Audio, CallKind, Content, File, Image, Other, PairSide, Pairing,
     Part, Place, Reasoning, Text, ToolCall, ToolResult,
 };
-pub use crate::preview::truncate;
-pub use crate::usage::{FinishReason, Usage};
-pub use diagnostic::{CODES, CodeInfo};
-pub use extra::Maker;
-pub use ids::rfc3339;
+pub use preview::truncate;
 pub use reading::{Error, Report};
+pub use usage::{FinishReason, Usage};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -12,12 +12,21 @@
 //! assert!(checked.ok && checked.format.name() == "openai");
 //! # Ok::<(), msg_document::Refusal>(())
 //! ```
+//!
+//! | you want | take |
+//! |---|---|
+//! | findings of any document, as a provider sees it | [`check`], or [`is_valid`] for a filter |
+//! | the document mended, in its own layout | [`repair`] |
+//! | another format, with what was lost | [`convert`] |
+//! | a history that fits a budget | [`fit()`]; for many documents a [`Fitter`] |
+//! | bytes and tokens by role, section and tool | [`stats()`], [`tokens`] |
+//! | duplicates, the longest of growing logs | [`key()`], [`prefix_keys`] |
+//! | a row a message, or a transcript | [`messages()`], [`transcript`] |
+//! | calls in model text, captured streams | [`tools()`], [`stream()`] |
+//! | a document that is read once and asked several things | [`Document`] |
+//! | only the format | [`Format::recognise`] |
 
-mod document;
-mod format;
-mod writing;
-
-mod api_shapes;
+// The questions: one module for each answer.
 mod check;
 mod convert;
 mod fit;
@@ -29,34 +38,40 @@ mod stats;
 mod stream;
 mod tools;
 
-mod options;
-mod recognise;
-
-mod foreign;
-mod formats;
-
+// Formats: told apart, read, written, refused.
 mod codec;
+mod document;
+mod foreign;
+mod format;
+mod formats;
 mod outline;
-mod places;
-mod skeleton;
-mod verbatim;
-
-mod fields;
-mod head_edits;
-mod json;
-mod layout;
-mod lead;
-mod ledger;
+mod recognise;
 mod refusal;
 mod rows;
+mod skeleton;
+mod text_calls;
+mod writing;
+
+// What the API of a profile refuses beside the messages, in shapes, settings and schemas.
+mod api_shapes;
 mod schemas;
 mod settings;
 mod shapes;
-mod text_calls;
 
-pub use crate::check::{Checked, Repaired};
-pub use crate::messages::{TranscriptForm, TranscriptOptions, transcript};
-pub use check::{check, is_valid};
+// What was written stays: edits in place, and the account of every value.
+mod head_edits;
+mod layout;
+mod lead;
+mod ledger;
+mod places;
+mod verbatim;
+
+// Options and answers as JSON, and the members of a row.
+mod fields;
+mod json;
+mod options;
+
+pub use check::{Checked, Repaired, check, is_valid};
 pub use codec::WriteOptions;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
@@ -71,7 +86,7 @@ pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
 pub use layout::pretty;
 pub use ledger::losses_as_errors;
-pub use messages::{CallRow, MessageRow, messages};
+pub use messages::{CallRow, MessageRow, TranscriptForm, TranscriptOptions, messages, transcript};
 pub use msg_compact::MediaRates;
 pub use options::{Accept, CheckOptions, ReadOptions, RepairOptions, options_from_json};
 pub use refusal::{CODES, Refusal};

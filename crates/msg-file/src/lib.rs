@@ -18,6 +18,14 @@
 //! assert_eq!(history.messages[1].text(), "4");
 //! # Ok::<(), msg_file::Error>(())
 //! ```
+//!
+//! | you want | take |
+//! |---|---|
+//! | cells, agents, calls and outputs of a file | [`MessageFile`] |
+//! | what is sent to a model | [`MessageFile::history`] |
+//! | a message at the end of a file | [`append()`]; [`store`] for the file on disk |
+//! | messages as a new file | [`write()`] |
+//! | a file brought into its usual layout | [`MessageFile::format`] |
 
 mod append;
 mod document;
@@ -33,32 +41,27 @@ pub mod store;
 mod syntax;
 mod to_cells;
 
-pub use crate::document::Span;
-pub use crate::error::CODES;
-pub use crate::model::content::{Cell, Heading, HistoryMode};
-pub use crate::syntax::attributes::Attr;
-pub use crate::syntax::grammar::Eol;
-pub use crate::syntax::{CellHead, scan};
 pub use append::{
     AppendEntry, AppendOptions, AppendedCell, Force, append, refuse_other_kinds, write,
 };
-pub use document::{CellRef, MessageFile, Mode};
+pub use document::{CellRef, MessageFile, Mode, Span};
 pub use edit::FileEdit;
-pub use error::{Error, FileLimits};
+pub use error::{CODES, Error, FileLimits};
 pub use history::{History, HistoryOptions};
 pub use model::CellView;
 pub use model::agents::{Agent, AgentConfig, AgentKind};
-pub use model::content::{CodeBlock, Encoding, EndStatus, Streams};
+pub use model::content::{Cell, CodeBlock, Encoding, EndStatus, Heading, HistoryMode, Streams};
 pub use model::kinds::{
     AgentCell, AskCell, CallCell, CellKind, CodeCell, DirectiveCell, ExecutionCell, OutputCell,
     Summarised, SummaryCell, TurnCell,
 };
 pub use render::{Formatted, NewCell, NewId, render};
 pub use stamp::{Nonce, rfc3339};
-pub use syntax::RecordSection;
+pub use syntax::attributes::Attr;
 pub use syntax::cells::PartKind;
 pub use syntax::frontmatter::Frontmatter;
-pub use syntax::grammar::CellMarker;
+pub use syntax::grammar::{CellMarker, Eol};
+pub use syntax::{CellHead, RecordSection, scan};
 pub use to_cells::{RunResult, ToCells, cells_of, run_cells, set_default_cell};
 
 /// The examples of the README run as tests.

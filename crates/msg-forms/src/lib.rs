@@ -30,8 +30,7 @@ mod lower;
 pub mod plain;
 mod turn;
 
-pub use crate::losses::CODES;
-pub use losses::OrderedResults;
+pub use losses::{CODES, OrderedResults};
 pub use turn::{TextPart, ToolPart, ToolStatus, Turn, TurnPart, TurnRole};
 
 /// Turns as they are stored: read, written (MS-19), made of messages (MS-22) and made messages again

@@ -8,6 +8,14 @@
 //! {"contents":[{"role":"user","parts":[{"text":"hi"}]}]}   read ▶ messages ▶ write   the same, edits aside
 //! data: {"candidates":[{"content":{"parts":[…]}}]}         feed ▶ StreamEvent ▶ GeminiChunkWriter   any stream as this one
 //! ```
+//!
+//! | step | take |
+//! |---|---|
+//! | request to bytes | [`GenerateRequest`], [`contents::write`] |
+//! | bytes to request, response or list | [`contents::read`] |
+//! | stream to message | [`StreamReader`](msg_codec::StreamReader) with [`GEMINI`] |
+//! | message or events to stream (a proxy) | [`write_chunks`], [`GeminiChunkWriter`] |
+//! | the same of the Interactions API | [`interactions`] |
 
 use msg_core::{CodeInfo, codes};
 
@@ -19,17 +27,13 @@ pub use msg_codec::{Error, Layout, ReadOptions};
 pub use stream::{GEMINI, GeminiAssembler};
 
 pub mod contents;
-pub mod interactions;
-
-mod head;
-
-mod read;
-mod write;
-
 mod events;
-mod stream;
-
+mod head;
+pub mod interactions;
+mod read;
 mod shape;
+mod stream;
+mod write;
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

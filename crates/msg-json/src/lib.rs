@@ -22,21 +22,18 @@
 //! ```
 
 mod reader;
-
-mod writer;
-
 mod relaxed;
 mod scan;
 mod value;
+mod writer;
 
-pub use crate::reader::{JsonStr, unescape, unescape_into};
-pub use crate::scan::{string_inside, string_member};
-pub use crate::writer::write_str;
-pub use reader::{JsonError, Kind, Problem, Reader};
+pub use reader::{JsonError, JsonStr, Kind, Problem, Reader, unescape, unescape_into};
 pub use relaxed::{Edits, RelaxedEdit, RelaxedObject, complete, mend};
-pub use scan::{skip_value, validate};
+pub use scan::{skip_value, string_inside, string_member, validate};
 pub use value::{JsonValue, RawJson, TextState, classify};
-pub use writer::{Token, Tokens, Writer, to_text, tokens, value_end, write_compact, write_spaced};
+pub use writer::{
+    Token, Tokens, Writer, to_text, tokens, value_end, write_compact, write_spaced, write_str,
+};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -9,6 +9,13 @@
 //! {"input":[{"type":"message",…}]}                responses::read ▶ messages ▶ responses::write
 //! data: {"choices":[{"delta":{"content":"h"}}]}   feed ▶ StreamEvent ▶ ChunkWriter, ResponseEventWriter
 //! ```
+//!
+//! | step | Chat Completions | Responses |
+//! |---|---|---|
+//! | request to bytes | [`ChatRequest`], [`chat::write`] | [`ResponsesRequest`], [`responses::write`] |
+//! | bytes to request, response or list | [`chat::read`] | [`responses::read`] |
+//! | stream to message | [`StreamReader`] with [`CHAT`] | [`StreamReader`] with [`RESPONSES`] |
+//! | message to response or stream (a proxy) | [`ChatResponse::of`], [`ChunkWriter`] | [`ResponsesResponse::of`], [`ResponseEventWriter`] |
 
 use msg_core::{CodeInfo, codes};
 
@@ -29,14 +36,12 @@ pub use responses::{ResponsesRequest, ResponsesResponse};
 pub use stream::{CHAT, ChatAssembler, MessageForm, RESPONSES, ResponsesAssembler, write_result};
 
 pub mod chat;
-pub mod responses;
-
 mod events;
 mod head;
-mod stream;
-
 mod headers;
 mod options;
+pub mod responses;
+mod stream;
 mod wanted;
 
 /// The examples of the README run as tests.

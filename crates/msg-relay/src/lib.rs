@@ -40,13 +40,12 @@ mod exchange;
 mod relay;
 mod seal;
 
-pub use crate::seal::CODES;
-pub use crate::seal::{Keep, MemoryKeep};
 pub use api::{Api, Client, Route};
 pub use error_body::ErrorBody;
 pub use exchange::{Exchange, ExchangeOutcome, Limit, Reply, ReplyKind};
 pub use msg_codec::ProviderError;
 pub use relay::{Relay, RelayLimits, Upstream};
+pub use seal::{CODES, Keep, MemoryKeep};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

@@ -7,13 +7,31 @@
 //! bytes ─ detect ▶ dialect ─ frame ▶ records (spans) ─ link ▶ calls, results, paths ─┬▶ view: messages, turns
 //!                                                                                   └▶ findings ▶ edits of bytes
 //! ```
+//!
+//! | you want | take |
+//! |---|---|
+//! | which agent wrote some files | [`Session::recognise`] |
+//! | why a session cannot be resumed | [`Session::check`] |
+//! | the bytes that can | [`Session::repair`] |
+//! | its messages, branches and usage | [`Session::read`] |
+//! | the same of a file that is larger than memory | [`LargeSession`] |
+//! | a conversation as a session of another agent | [`write()`] |
+//! | training samples of what the model saw | [`Dataset`] |
+//! | a copy without secrets | [`redact`] |
 
 mod about;
 mod compacted;
 mod dataset;
 mod detect;
+mod dialects;
+mod edit;
 mod error;
+mod excerpt;
+mod frame;
+mod link;
+mod parts;
 mod places;
+mod provider_error;
 mod responses;
 mod session;
 mod source;
@@ -23,39 +41,27 @@ mod texts;
 mod view;
 mod write;
 
-mod dialects;
-mod excerpt;
-
-mod edit;
-mod frame;
-mod link;
-mod parts;
-mod provider_error;
-
-pub use crate::detect::Dialect;
-pub use crate::edit::Effect;
-pub use crate::error::CODES;
-pub use crate::parts::otel_part;
-pub use crate::session::{Diagnosis, LargeSession};
-pub use crate::source::{Line, MendedLine};
-pub use crate::view::{Branch, BranchKind};
-pub use crate::write::rehomed;
 pub use compacted::Compacted;
 pub use dataset::{
     Dataset, DatasetOptions, DatasetReport, LeftOut, LostParts, MissingCall, Sample, SampleFormat,
 };
-pub use error::{Error, Finding, MendOutcome, SessionOptions, SessionPlace};
+pub use detect::Dialect;
+pub use edit::Effect;
+pub use error::{CODES, Error, Finding, MendOutcome, SessionOptions, SessionPlace};
+pub use parts::otel_part;
 pub use parts::share_gpt::ShareGptTurns;
 pub use places::{Machine, SessionFolder, System};
 pub use provider_error::causes_of;
 pub use responses::{RecordedResponse, recorded_responses};
-pub use session::Session;
-pub use source::{Blob, ReadAt};
+pub use session::{Diagnosis, LargeSession, Session};
+pub use source::{Blob, Line, MendedLine, ReadAt};
 pub use store::{SessionStore, StoreSource};
 pub use summary::Summary;
 pub use texts::{redact, redact_json};
-pub use view::{PartOrigin, View};
-pub use write::{ContextPolicy, Signatures, WriteOptions, expect_writer, has_writer, write};
+pub use view::{Branch, BranchKind, PartOrigin, View};
+pub use write::{
+    ContextPolicy, Signatures, WriteOptions, expect_writer, has_writer, rehomed, write,
+};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

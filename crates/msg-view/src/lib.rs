@@ -19,8 +19,7 @@ mod message;
 mod page;
 mod pages;
 
-pub use crate::pages::Recorded;
-pub use pages::{Error, Pages, TokenPrice, ViewOptions, write};
+pub use pages::{Error, Pages, Recorded, TokenPrice, ViewOptions, write};
 
 /// The examples of the README run as tests.
 #[cfg(doctest)]

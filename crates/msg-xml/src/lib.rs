@@ -12,6 +12,15 @@
 //! assert_eq!(parsed.thinking().next(), Some("I read it first"));
 //! assert_eq!(parsed.calls().next().map(|call| call.arguments().text()), Some(r#"{"path":"a.txt"}"#));
 //! ```
+//!
+//! | you want | take |
+//! |---|---|
+//! | a whole answer: segments, calls, findings | [`parse`] |
+//! | the same as it arrives | [`StreamParser`] |
+//! | another dialect of tool calls | [`Dialects`], in [`ParseOptions`] |
+//! | the system prompt that teaches a model the form | [`instructions`] |
+//! | a call or a result as text | [`render()`], [`ParsedResult::render`] |
+//! | arguments checked against a schema, coerced by it | [`SchemaSet`] |
 
 mod block;
 mod code;
@@ -32,11 +41,9 @@ mod special;
 mod stream;
 mod text;
 
-pub use crate::code::CODES;
-pub use crate::event::Drain;
-pub use code::{Code, Error};
+pub use code::{CODES, Code, Error};
 pub use dialects::{Dialects, Grammar, NameForm, TagShape};
-pub use event::{ArgPath, CallEnd, Event, PathItem, ThinkingStyle};
+pub use event::{ArgPath, CallEnd, Drain, Event, PathItem, ThinkingStyle};
 pub use options::{Fenced, ParseLimits, ParseOptions, ThinkingMode, ToolSet};
 pub use parsed::{
     CallOrigin, Collector, Parsed, ParsedCall, ParsedPart, ParsedResult, PartialCall, SegmentKind,
