@@ -333,6 +333,7 @@ fn judges(profile: &Profile) -> bool {
         || profile.image_side_max > 0
         || profile.many_images > 0
         || profile.media_urls == Acceptance::Reject
+        || profile.media_s3 == Acceptance::Reject
 }
 
 /// How many pixels a side of an image may have, which depends on how many there are; 0 for any number.
@@ -372,6 +373,11 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
     if is_address && profile.media_urls == Acceptance::Reject {
         let code = if is_image { "profile::image-type" } else { "profile::file-type" };
         return error(code, "found a URL, only inline data is accepted".to_owned());
+    }
+    if url.is_some_and(|it| it.starts_with("s3://")) && profile.media_s3 == Acceptance::Reject {
+        let what = msg_core::with_article(media::kind(part).unwrap_or("file"));
+        let text = format!("{what} in S3, expected its bytes: only Amazon Nova takes S3 links");
+        return error("profile::media-url", text);
     }
     let kind = data.and_then(|it| it.split([';', ',']).next()).filter(|it| !it.is_empty()).or(kind);
     let (types, code) = match is_image {

@@ -218,6 +218,8 @@ profile! {
     media_roles: Vec<String>,
     /// Whether media may be given by their address.
     media_urls: Acceptance,
+    /// Whether media may be given by their place in Amazon S3.
+    media_s3: Acceptance,
     /// The MIME types of images; none for all.
     image_types: Vec<String>,
     /// Whether the type that is said of an image must be that of its data.
