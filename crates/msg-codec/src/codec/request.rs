@@ -46,6 +46,9 @@ pub trait RequestForm: fmt::Debug + Clone + PartialEq + Sized {
     /// See [`RequestBody::EXPECTED`].
     const EXPECTED: &'static str;
 
+    /// See [`RequestBody::RESPONSE_SAYS`].
+    const RESPONSE_SAYS: Option<(&'static str, &'static str)> = None;
+
     /// The members that tell a response besides that, and their kinds.
     const TELL_RESPONSE: &'static [(&'static str, Kind)] = &[];
     /// How its parts are read and written.
@@ -209,6 +212,7 @@ impl<F: RequestForm> RequestBody for Request<F> {
     const RESPONSE: &'static str = F::RESPONSE;
     const RESPONSE_WINS: bool = F::RESPONSE_WINS;
     const EXPECTED: &'static str = F::EXPECTED;
+    const RESPONSE_SAYS: Option<(&'static str, &'static str)> = F::RESPONSE_SAYS;
 
     fn told_by(name: &str, kind: Kind) -> Option<BodyKind> {
         if name == F::HELD[0] && F::KINDS.contains(&kind) {

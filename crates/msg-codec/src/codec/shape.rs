@@ -7,7 +7,7 @@ use msg_json::{JsonError, Kind, Reader};
 use super::fields::RawMember;
 use super::layout::SlotPlan;
 use crate::codec::Body;
-use crate::codec::fields::Context;
+use crate::codec::fields::{Context, text_of};
 use crate::options::ReadOptions;
 
 /// The names of the known members, in canonical order; the code of a member is its place from 1.
@@ -345,6 +345,9 @@ pub trait RequestBody: MessageBody {
     /// What the error says that was expected.
     const EXPECTED: &'static str;
 
+    /// A member and its text by which a response is known that has no messages yet, if nothing else says what it is.
+    const RESPONSE_SAYS: Option<(&'static str, &'static str)> = None;
+
     /// What a member with a value of this kind says that the document is.
     fn told_by(name: &str, kind: Kind) -> Option<BodyKind> {
         let (request, kinds) = Self::REQUEST;
@@ -504,7 +507,7 @@ fn shape<Q: RequestBody>(reader: &mut Reader<'_>) -> Result<Option<DocumentShape
 /// Looks ahead for the member that tells a request from a response.
 fn body_kind<Q: RequestBody>(mut reader: Reader<'_>) -> Result<Option<BodyKind>, JsonError> {
     let wins = if Q::RESPONSE_WINS { BodyKind::Response } else { BodyKind::Request };
-    let mut res = None;
+    let (mut res, mut is_named) = (None, false);
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         let told = Q::told_by(&key.text, reader.peek()?);
@@ -512,9 +515,12 @@ fn body_kind<Q: RequestBody>(mut reader: Reader<'_>) -> Result<Option<BodyKind>,
             return Ok(told);
         }
         res = told.or(res);
-        reader.raw()?;
+        let value = reader.raw()?;
+        is_named |= Q::RESPONSE_SAYS.is_some_and(|(name, word)| {
+            key.text == name && text_of(value).is_some_and(|it| it.0 == word)
+        });
     }
-    Ok(res)
+    Ok(res.or(is_named.then_some(BodyKind::Response)))
 }
 
 /// The error for a document that is none of ours, unless it is not even JSON.

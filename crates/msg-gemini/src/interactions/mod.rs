@@ -157,6 +157,7 @@ impl RequestForm for Interacting {
     const RESPONSE_WINS: bool = true;
     const EXPECTED: &'static str =
         "a list of steps, an object with input, or one with steps or outputs";
+    const RESPONSE_SAYS: Option<(&'static str, &'static str)> = Some(("object", "interaction"));
     const TELL_RESPONSE: &'static [(&'static str, Kind)] = &[("outputs", Kind::Array)];
     const PARTS: RequestParts<WriteOptions> = RequestParts {
         head: |body| read_head(body.iter()),

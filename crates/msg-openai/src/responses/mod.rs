@@ -238,6 +238,7 @@ impl RequestBody for ResponsesRequest {
     const REQUEST: (&'static str, &'static [Kind]) = ("input", &[Kind::Array, Kind::String]);
     const RESPONSE: &'static str = "output";
     const EXPECTED: &'static str = "a list of items, an object with input, or one with output";
+    const RESPONSE_SAYS: Option<(&'static str, &'static str)> = Some(("object", "response"));
 
     fn read_list<'a>(
         reader: &mut Reader<'a>,

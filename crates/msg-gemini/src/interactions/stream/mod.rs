@@ -80,7 +80,7 @@ const KNOWN: [&str; 12] = [
 ];
 
 /// The members of an event; the last ones say nothing of the answer, or of it as a whole.
-const EVENT: [&str; 11] = [
+const EVENT: [&str; 12] = [
     "event_type",
     "index",
     "interaction",
@@ -88,6 +88,7 @@ const EVENT: [&str; 11] = [
     "content",
     "delta",
     "error",
+    "metadata",
     "usage",
     "event_id",
     "interaction_id",
@@ -161,11 +162,16 @@ impl BlockWire for Interacting {
 }
 
 fn read(of: &mut InteractionAssembler, event: Json<'_>, name: Option<&str>, sink: &mut Sink<'_>) {
-    let [kind, index, interaction, step, content, delta, error, ..] = event.pick(EVENT);
+    let [kind, index, interaction, step, content, delta, error, metadata, ..] = event.pick(EVENT);
     let kind = kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
     let index = index.and_then(Json::whole_number);
     if ["step.", "content."].iter().any(|it| kind.starts_with(it)) || interaction.is_some() {
         of.head.step(0, sink).unknown_members(event, &EVENT);
+    }
+    if let Some(metadata) = metadata.filter(|it| it.is_object()) {
+        // What the whole interaction cost so far; that of the event itself says more.
+        of.head.set_usage(metadata.get("usage"));
+        of.head.step(0, sink).unknown_members(metadata, &["usage"]);
     }
     of.started |= ["interaction.", "step.", "content."].iter().any(|it| kind.starts_with(it));
     match &*kind {
