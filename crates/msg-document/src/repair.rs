@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::add_schema_edits;
 use crate::settings::add_setting_edits;
-use crate::shapes::{forget_shapes_at, is_asked, refused_shapes};
+use crate::shapes::{forget_shapes_at, is_asked, is_wrong_type, refused_shapes};
 use crate::skeleton::Skeleton;
 
 /// Mends a document with the smallest edits; what is sound stays as it is.
@@ -116,8 +116,10 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     }
     let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
-    let messages = document.messages().len();
-    let mut edits = document.repair_text(Some(json), options, None);
+    let (messages, side) = (document.messages().len(), document.side());
+    let is_odd = document.says_unknown() || side != Side::Conversation;
+    let mut places = None;
+    let mut edits = document.repair_text(Some(json), options, is_odd.then_some(&mut places));
     document.expect_writer()?;
     let changed = !edits.is_empty();
     let mut text = match changed {
@@ -142,12 +144,26 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
         let of = |it: &Diagnostic| (it.code.clone(), it.at.message, it.at.part);
         let left: HashSet<_> = remaining.iter().map(of).collect();
         edits.retain(|it| !left.contains(&of(it)));
+        if edits.iter().all(|it| it.code.as_str().starts_with("session::")) {
+            // That it was written anew mends nothing.
+            edits.clear();
+        }
     }
     let changed = changed && !edits.is_empty() && text != json;
     if !changed {
         edits.clear();
         // What was written without an edit is the source in another spelling.
         text = json.to_vec();
+    }
+    if changed && is_odd {
+        // A reader may take what is not understood for something else now that the rest of it is gone, and a list for a
+        // conversation where there was an answer.
+        let again = document.repaired_again(&text, (side, places.as_ref()), options);
+        if let Some(again) = again {
+            text = again.document;
+            edits.extend(again.edits);
+            remaining = again.remaining;
+        }
     }
     if changed {
         let found = account_of_edits(json, &text, document.format(), &options.read, &edits);
@@ -167,6 +183,39 @@ impl Document {
         let mut text = Vec::with_capacity(json.len());
         self.write(&WriteOptions::default(), &mut text);
         self.format().laid_out(json, text)
+    }
+
+    /// Whether some part is not understood.
+    fn says_unknown(&self) -> bool {
+        let is_unknown = |it: &Part| matches!(it, Part::Other(_));
+        self.messages().iter().flat_map(|it| &it.parts).any(|it| match it {
+            Part::ToolResult(it) => it.content.parts().iter().any(is_unknown),
+            it => is_unknown(it),
+        })
+    }
+
+    /// What a second repair makes of the document that was written, where it is another one for its reader; with its edits
+    /// at the places that they have in the first.
+    fn repaired_again(
+        &self,
+        text: &[u8],
+        (side, places): (Side, Option<&MendedPlaces>),
+        options: &RepairOptions,
+    ) -> Option<Repaired> {
+        let again = self.read_again(text).ok()?;
+        if again.side() == side && !again.says_unknown() && !again.notes().iter().any(is_wrong_type)
+        {
+            return None;
+        }
+        let read = options.read.clone().with_from(Some(self.format()));
+        let options = RepairOptions { read, strict: false, ..options.clone() };
+        let mut again = repair_one(text, &options).ok().filter(|it| it.changed)?;
+        for it in &mut again.edits {
+            let Some((message, places)) = it.at.message.zip(places) else { continue };
+            let place = places.in_input(message, it.at.part);
+            (it.at.message, it.at.part) = place.map_or((None, None), |it| (Some(it.0), it.1));
+        }
+        Some(again)
     }
 
     /// Whether no message has a part that is understood.

@@ -310,7 +310,11 @@ impl Conform<'_, '_> {
         let judge = |part: &Part| {
             n += usize::from(is_document(part));
             let is_first = n == max.saturating_add(1) && is_document(part);
-            let sentence = || format!("more than {max} documents");
+            let sentence = || {
+                format!(
+                    "more than {max} documents: some must be left out, or sent as texts, by hand"
+                )
+            };
             let code = Code::new("profile::too-many-files");
             is_first.then(|| (Diagnostic::error(code, sentence()), None))
         };

@@ -19,7 +19,7 @@ mod walk;
 use std::collections::{HashMap, HashSet};
 
 use msg_chainast::Profile;
-use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role};
+use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role, Text};
 
 pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
 pub(crate) use self::missing::{Completed, may_be_completed};
@@ -189,11 +189,46 @@ fn local_path(sentence: &str) -> String {
     path.splitn(3, '.').nth(2).unwrap_or_default().to_owned()
 }
 
+/// The edit by which a part of a message that is not the model's, and that only the model may say, stays as text.
+fn as_text(part: &Part) -> Option<&'static str> {
+    match part {
+        Part::Reasoning(it) if it.display_text().is_empty() => None,
+        Part::Reasoning(it) if it.signature.is_some() => {
+            Some("written as text, without its signature")
+        }
+        Part::Reasoning(_) | Part::Refusal(_) => Some("written as text"),
+        Part::ToolResult(it) => {
+            let has_one = it.content.parts().iter().any(|it| matches!(it, Part::Refusal(_)));
+            has_one.then_some("written as text")
+        }
+        _ => None,
+    }
+}
+
+fn say_as_text(part: &mut Part) {
+    let (text, mut extra) = match part {
+        Part::Reasoning(it) => (it.display_text().into_owned(), std::mem::take(&mut it.extra)),
+        Part::Refusal(it) => (std::mem::take(&mut it.text), std::mem::take(&mut it.extra)),
+        Part::ToolResult(it) => {
+            let parts = it.content.parts_mut().iter_mut();
+            return parts.filter(|it| matches!(it, Part::Refusal(_))).for_each(say_as_text);
+        }
+        _ => return,
+    };
+    extra.clear_layout();
+    *part = Part::Text(Text { text, extra });
+}
+
 /// Writes what a refused call lacks, as the findings say that have an edit.
 pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
     for it in refused.iter().filter(|it| it.fix.is_some()) {
         let (Some(message), Some(part)) = (it.at.message, it.at.part) else { continue };
         let part = messages.get_mut(message).and_then(|it| it.parts.get_mut(part));
+        let is_call = matches!(part, Some(Part::ToolCall(_)));
+        if it.code == "profile::unknown-kind" && !is_call {
+            part.into_iter().for_each(say_as_text);
+            continue;
+        }
         if let Some(Part::Reasoning(thought)) = part {
             thought.summary.get_or_insert_default();
             continue;
@@ -275,6 +310,10 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
         Some(part) => res.at_part(message, part),
         None => res.at_message(message),
     };
+    let as_text = part.and_then(|part| places.texts.get(&(message, part)));
+    if let Some(fix) = as_text.filter(|_| it.code == "profile::unknown-kind") {
+        return res.with_fix(*fix);
+    }
     match it
         .default
         .filter(|_| !it.is_forced && part.is_some_and(|part| places.is_mendable(message, part)))
@@ -305,6 +344,8 @@ struct Places {
     places: Vec<(usize, Option<usize>)>,
     /// Calls and thoughts, whose members a repair may add.
     mendable: HashSet<(usize, usize)>,
+    /// What only the model may say, in messages of others, and the edit by which it stays.
+    texts: HashMap<(usize, usize), &'static str>,
     /// Whether an element that is not a message is a part.
     are_items: bool,
     /// Of each message where its content and its calls begin, where an element is one message.
@@ -314,7 +355,7 @@ struct Places {
 impl Places {
     fn of(messages: &[Message], elements: &[usize], format: Format) -> Self {
         let mut places = Vec::new();
-        let mut mendable = HashSet::new();
+        let (mut mendable, mut texts) = (HashSet::new(), HashMap::new());
         for (at, message) in messages.iter().enumerate() {
             places.extend((0..message.parts.len()).map(|part| (at, Some(part))));
             if message.parts.is_empty() {
@@ -322,7 +363,10 @@ impl Places {
             }
             let parts = message.parts.iter().enumerate();
             let can_be = |it: &Part| matches!(it, Part::ToolCall(_) | Part::Reasoning(_));
-            mendable.extend(parts.filter(|it| can_be(it.1)).map(|it| (at, it.0)));
+            mendable.extend(parts.clone().filter(|it| can_be(it.1)).map(|it| (at, it.0)));
+            if message.role != Role::Assistant {
+                texts.extend(parts.filter_map(|it| Some(((at, it.0), as_text(it.1)?))));
+            }
         }
         let total: usize = elements.iter().map(|it| (*it).max(1)).sum();
         let mut start = places.len().saturating_sub(total);
@@ -338,6 +382,7 @@ impl Places {
             starts,
             places,
             mendable,
+            texts,
             whole,
             are_items: matches!(format.name(), "responses" | "interactions"),
         }

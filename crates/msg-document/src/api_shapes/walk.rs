@@ -404,7 +404,7 @@ impl<'a> Walk<'a> {
         let last = std::mem::take(&mut self.last);
         let roles: Vec<&str> = last.iter().map(|it| &*it.0).collect();
         let is_end = |at: usize| roles.get(at + 1).is_none_or(|it| *it != roles[at]);
-        let ends = last.iter().enumerate().filter(|it| is_end(it.0));
+        let ends = last.iter().enumerate().filter(|it| is_end(it.0) && it.1.0 == "assistant");
         self.breaches.extend(ends.filter_map(|it| it.1.1.clone()));
     }
 

@@ -24,9 +24,14 @@ pub(super) static TABLE: &[Foreign] = &[
     Foreign::new("answers of `msg stream --json`", &["document choices/message incomplete_calls"])
         .way("`msg check`, `repair` and `convert` read its `choices[].message`")
         .holds_answer(&["choices[].message"]),
-    Foreign::new("an answer of `msg stream --json`", &["document complete incomplete_calls"])
+    Foreign::new("an answer of `msg stream --json`", &["document message/role incomplete_calls"])
         .way("`msg check`, `repair`, `convert`, `stats` and `fit` read its `message`")
         .holds_answer(&["message"]),
+    Foreign::new(
+        "an answer of `msg stream --json` without a message",
+        &["document complete incomplete_calls"],
+    )
+    .way("there is nothing to read: its `error` says why the stream failed"),
     Foreign::new(
         "a preference row (`chosen` and `rejected`)",
         &[

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use msg_core::{Arguments, Message, Part};
+use msg_core::{Arguments, Extra, Message, Part};
 use msg_session::{Blob, Dialect, Session, SessionOptions, WriteOptions};
 
 use super::session;
@@ -60,7 +60,9 @@ impl<'a> Store<'a> {
                 return Some(it.into_bytes());
             }
         }
-        (Some(is) == self.read(&after)).then(|| edited.into_bytes())
+        // What a writer says of both is the same, and nothing is there that was taken out.
+        let says_same = written(&is)? == after && has_no_more(&is, messages);
+        (says_same || Some(is) == self.read(&after)).then(|| edited.into_bytes())
     }
 
     fn list(&self) -> Option<&str> {
@@ -115,6 +117,34 @@ fn lines(session: &Session, source: &str) -> Option<String> {
 /// The records of an edit as they are written, where what they had cannot be carried over.
 fn anew(_: &str, _: &str, after: &str, _: &[&str]) -> String {
     after.to_owned()
+}
+
+/// Whether messages have no unknown members that those which are meant do not have.
+fn has_no_more(read: &[Message], meant: &[Message]) -> bool {
+    let members = |it: &Message| {
+        let mut res = HashSet::new();
+        add_members(&it.extra, &mut res);
+        it.parts.iter().for_each(|it| add_members_of(it, &mut res));
+        res
+    };
+    read.len() == meant.len()
+        && read.iter().zip(meant).all(|(read, meant)| members(read).is_subset(&members(meant)))
+}
+
+fn add_members_of(part: &Part, to: &mut HashSet<String>) {
+    add_members(part.extra(), to);
+    let inside = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
+    inside.iter().for_each(|it| add_members_of(it, to));
+}
+
+/// The unknown members, and those of the items that parts were in.
+fn add_members(extra: &Extra, to: &mut HashSet<String>) {
+    for (_, name, value) in extra.all() {
+        match value.members().filter(|_| name == "item") {
+            Some(inside) => to.extend(inside.iter().map(|it| format!("{} {}", it.0, it.1.text()))),
+            None => drop(to.insert(format!("{name} {}", value.text()))),
+        }
+    }
 }
 
 /// Whether messages are these, but for the names of results, which few stores have.

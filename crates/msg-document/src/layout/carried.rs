@@ -115,6 +115,7 @@ fn value(source: &str, edit: Edit<'_>, depth: usize, out: &mut String) {
     }
     let kind = |it: &str| it.as_bytes().first().copied();
     let alike = kind(source) == kind(before) && kind(before) == kind(after) && depth < MAX_DEPTH;
+    let alike = alike && !is_other_part(before, after);
     let levels = [source, before, after, made].map(|it| Level::of(it).filter(|_| alike));
     match levels {
         [Some(from), Some(was), Some(is), Some(made)] if source.starts_with('{') => {
@@ -125,6 +126,15 @@ fn value(source: &str, edit: Edit<'_>, depth: usize, out: &mut String) {
         }
         _ => out.push_str(made),
     }
+}
+
+/// Whether a part is in the place of another of a different kind, whose time is not its own.
+fn is_other_part(before: &str, after: &str) -> bool {
+    if !before.starts_with('{') || !before.contains("\"part_kind\"") {
+        return false;
+    }
+    let kind = |it: &str| Some(member(&Level::of(it)?, "part_kind")?.to_owned());
+    kind(before) != kind(after)
 }
 
 /// A member stays where the source has it, with what the edit made of it.
@@ -217,8 +227,14 @@ fn joined_lists(
 ) -> Option<String> {
     let (is, made) = (levels(&[after], '{')?.pop()?, levels(&[made], '{')?.pop()?);
     let (from, was) = (levels(source, '{')?, levels(before, '{')?);
-    let is_other =
-        |it: &&Entry<'_>| member(&was[0], name(it)).is_none_or(|was| !same(was, it.value));
+    // Unknown members that only the others had fill gaps of the first.
+    let is_taken = |it: &Entry<'_>| {
+        let is_own = |was: &Level<'_>| member(was, name(it)).is_some_and(|was| same(was, it.value));
+        member(&was[0], name(it)).is_none() && was[1..].iter().any(is_own)
+    };
+    let is_other = |it: &&Entry<'_>| {
+        !is_taken(it) && member(&was[0], name(it)).is_none_or(|was| !same(was, it.value))
+    };
     let mut others = is.entries.iter().filter(is_other);
     let changed = others.next().filter(|_| others.next().is_none() && depth < MAX_DEPTH)?;
     let (source, before) = (members_named(&from, changed)?, members_named(&was, changed)?);
@@ -242,7 +258,9 @@ fn joined_lists(
         true => spelled(it) + &list,
         false => spelled(it) + it.value,
     });
-    Some(joined("{", &pieces.collect::<Vec<_>>(), "}"))
+    let taken = is.entries.iter().filter(|it| is_taken(it) && member(&from[0], name(it)).is_none());
+    let taken = taken.map(|it| spelled(it) + it.value);
+    Some(joined("{", &pieces.chain(taken).collect::<Vec<_>>(), "}"))
 }
 
 /// Values as levels, where each begins with this bracket.

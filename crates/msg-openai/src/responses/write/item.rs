@@ -30,13 +30,18 @@ impl Writer<'_> {
         }
         let contents = || contents().filter(|it| fits(it.1));
         let Some((at, first)) = contents().next() else { return };
+        let plan = self.objects.plan(first.extra(), 0);
+        let mut raw = self.item_members(at, first.extra());
         for (at, part) in contents().skip(1) {
             for it in self.item_members(at, part.extra()) {
-                self.objects.losses.raw(Some(at), &it.name);
+                // Members of an item that was merged into this one fill its gaps (CA-25).
+                let is_its_own = matches!(&*it.name, "id" | "status" | "phase");
+                match is_its_own || raw.iter().any(|own| own.name == it.name) {
+                    true => self.objects.losses.raw(Some(at), &it.name),
+                    false => raw.push(it),
+                }
             }
         }
-        let plan = self.objects.plan(first.extra(), 0);
-        let raw = self.item_members(at, first.extra());
         let want =
             mask(plan.may_have(item::TYPE), item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
         let is_string = plan.variant(item::CONTENT) == item::CONTENT_STRING
