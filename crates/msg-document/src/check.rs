@@ -24,7 +24,7 @@ use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
 use crate::settings::{Asked, check_settings};
 use crate::shapes::{
-    STRICT, is_asked, is_strict, other_notes, refused_shapes, says_unread, tool_names,
+    STRICT, give_answers, is_asked, is_strict, other_notes, refused_shapes, says_unread, tool_names,
 };
 use crate::skeleton::Skeleton;
 
@@ -191,6 +191,7 @@ impl Document {
         for it in checked.diagnostics.iter_mut().filter(|it| it.at.message.is_some()) {
             (it.at.pointer, it.at.line, it.at.column) = (None, None, None);
         }
+        give_answers(&mut missing, &mut checked.diagnostics);
         missing.extend(checked.diagnostics);
         msg_core::sort_by_rank(&mut missing, |it| (it.at.message, it.at.part));
         again.locate(text, &mut missing);

@@ -342,6 +342,7 @@ impl Document {
         let text = completed.source().unwrap_or_default().to_vec();
         let source = self.source.take();
         *self = Document { listed: self.listed, source, ..completed };
+        missing.retain(|it| it.fix.is_some());
         missing.extend(self.repair_text(Some(&text), options, places));
         self.edited.get_or_insert(Edited::As(text));
         msg_core::sort_by_rank(&mut missing, |it| it.at.message);

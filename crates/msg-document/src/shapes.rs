@@ -22,6 +22,22 @@ use crate::options::ReadOptions;
 pub(crate) const STRICT: [&str; 7] =
     ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
 
+/// Gives what an API answers to a missing id to the finding of the chain that is about it.
+pub(crate) fn give_answers(missing: &mut Vec<Diagnostic>, found: &mut [Diagnostic]) {
+    missing.retain_mut(|it| {
+        let is_same = |other: &&mut Diagnostic| {
+            matches!(other.code.as_str(), "chain::empty-call-id" | "chain::empty-result-id")
+                && (other.at.message, other.at.part) == (it.at.message, it.at.part)
+        };
+        if it.fix.is_none()
+            && let Some(same) = found.iter_mut().find(is_same)
+        {
+            same.answer = it.answer.take().or(same.answer.take());
+        }
+        it.fix.is_some()
+    });
+}
+
 /// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
 pub(crate) fn refused_shapes<'a>(
     document: &'a Document,
@@ -155,11 +171,12 @@ impl Document {
         };
         let source = self.source.take();
         *self = Document { listed: self.listed, source, ..again };
+        let found = found.into_iter().filter(|it| it.fix.is_some());
         let inform = |mut it: Diagnostic| {
             (it.severity, it.answer) = (Severity::Info, None);
             it
         };
-        found.into_iter().map(inform).collect()
+        found.map(inform).collect()
     }
 
     /// The document that it is with the words that the API of a profile requires and that the rest of their objects leaves

@@ -8,15 +8,17 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use msg_chainast::Profile;
 use msg_core::{Diagnostic, Message};
 
+use super::breach::Breach;
 use super::json_text::{Members, members as members_of, of, text_of};
 use super::table::{Api, Member, Object};
-use super::walk::{Breach, Walk};
-use super::{Judged, Places, UNTYPED_TOOLS, diagnostic, is_type_of_tool};
+use super::walk::Walk;
+use super::{Judged, Places, UNTYPED_TOOLS, diagnostic, is_type_of_tool, markers, repeated};
 use crate::format::Format;
 
 /// A request in which the words are written that are missing and that the rest of their objects leaves no choice of.
@@ -38,31 +40,40 @@ impl Completed {
         let api = Api::of_format(format.name())?;
         let json = std::str::from_utf8(json).ok()?;
         let mut walk = Walk::over(json, api, judged.members(api))?;
-        walk.breaches.retain(|it| it.is_forced);
-        let is_wanted: Vec<_> = walk
-            .breaches
-            .iter()
-            .map(|it| !UNTYPED_TOOLS.contains(&&*profile.name) || !is_type_of_tool(&it.path))
-            .collect();
-        let both = walk.breaches.into_iter().zip(walk.insertions).zip(is_wanted);
-        let (breaches, mut insertions): (Vec<_>, Vec<_>) =
-            both.filter(|it| it.1).map(|it| it.0).unzip();
+        repeated(&mut walk);
+        markers(&mut walk, profile);
+        let is_untyped = |it: &Breach| {
+            UNTYPED_TOOLS.contains(&&*profile.name)
+                && it.answer == "missing"
+                && is_type_of_tool(&it.path)
+        };
+        walk.breaches.retain(|it| !it.insertions.is_empty() && !is_untyped(it));
+        let mut insertions: Vec<_> =
+            walk.breaches.iter().flat_map(|it| it.insertions.clone()).collect();
         if insertions.is_empty() {
             return None;
         }
-        insertions.sort_by_key(|it| it.place.start);
+        insertions.sort_by_key(|it| (it.place.start, it.place.end));
         let mut text = String::with_capacity(json.len() + 24 * insertions.len());
         let mut done = 0;
+        let mut left = HashSet::new();
         for it in insertions {
+            if it.place.start < done {
+                // What is removed around it takes its place, too: it is looked at again.
+                left.insert(it.place.start);
+                continue;
+            }
             text.push_str(json.get(done..it.place.start)?);
             text.push_str(&it.text);
             done = it.place.end;
         }
         text.push_str(&json[done..]);
+        walk.breaches.retain(|it| !it.insertions.iter().all(|it| left.contains(&it.place.start)));
+        let breaches = walk.breaches;
         Some(Completed { text, api, breaches, elements: walk.elements })
     }
 
-    /// What was missing, in the messages that are read of the text.
+    /// What was missing, in the messages that are read of the text; an id without an edit.
     pub(crate) fn found(
         &self,
         messages: &[Message],
@@ -71,24 +82,41 @@ impl Completed {
     ) -> Vec<Diagnostic> {
         let places = Places::of(messages, &self.elements, format);
         let found = self.breaches.iter().map(|it| {
-            let fix = match &it.default {
-                Some(value) => format!("set to {value}"),
-                None => "written as the API has it".to_owned(),
+            let fix = match (&it.default, it.answer) {
+                (Some(value), _) if value.is_empty() => "set to an empty text".to_owned(),
+                (Some(value), _) => format!("set to {value}"),
+                (None, "missing" | "base64") => "written as the API has it".to_owned(),
+                (None, "markers") => "removed the surplus ones".to_owned(),
+                (None, "repeated") => "removed the id".to_owned(),
+                (None, _) => "removed".to_owned(),
             };
-            diagnostic(it.clone(), self.api, profile, &places).with_fix(fix)
+            let res = diagnostic(it.clone(), self.api, profile, &places);
+            if is_missing_id(it) { res } else { res.with_fix(fix) }
         });
         found.collect()
     }
 }
 
+/// An id is given by the rules of the chain, which say so.
+fn is_missing_id(it: &Breach) -> bool {
+    let name = it.path.rsplit('.').next().unwrap_or_default();
+    it.answer == "missing" && matches!(name, "id" | "tool_use_id" | "toolUseId")
+}
+
 /// Whether an API may have found that such a word is missing.
 pub(crate) fn may_be_completed(found: &[Diagnostic]) -> bool {
-    const CODES: [&str; 2] = ["profile::missing-member", "profile::part-without-type"];
+    const CODES: [&str; 5] = [
+        "profile::cache-markers",
+        "profile::missing-member",
+        "profile::part-without-type",
+        "profile::shape",
+        "profile::unknown-member",
+    ];
     found.iter().any(|it| CODES.contains(&it.code.as_str()))
 }
 
 /// A member that is written into the text of a request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Insertion {
     /// The bytes that it replaces: none, or a `null`.
     pub(super) place: Range<usize>,
@@ -127,7 +155,41 @@ impl Insertion {
         Insertion { place: at..at, text: format!(",{space}\"{name}\":{space}\"{value}\"") }
     }
 
-    fn instead(request: &str, value: &str, word: &str) -> Self {
+    /// What removes a member of an object, of which these stay. Nothing where its name is spelled in another way.
+    pub(super) fn without(
+        request: &str,
+        members: &Members<'_>,
+        name: &str,
+        stays: &dyn Fn(&str) -> bool,
+    ) -> Option<Self> {
+        let at = members.iter().rposition(|it| it.0 == name)?;
+        let value = members[at].1;
+        let end = offset(request, value) + value.len();
+        let place = match members[..at].iter().any(|it| stays(&it.0)) {
+            true => {
+                let before = members[at - 1].1;
+                offset(request, before) + before.len()..end
+            }
+            false => {
+                let (start, key) = (offset(request, value), format!("\"{name}\""));
+                let near = start.saturating_sub(key.len() + 64);
+                let before = &request.as_bytes()[near..start];
+                let at = memchr::memmem::rfind(before, key.as_bytes())?;
+                let between = &before[at + key.len()..];
+                if !between.iter().all(|it| *it == b':' || it.is_ascii_whitespace()) {
+                    return None;
+                }
+                let start = near + at;
+                let rest = request.get(end..)?;
+                let next = rest.trim_start();
+                let next = next.strip_prefix(',').map_or(rest, str::trim_start);
+                start..offset(request, next)
+            }
+        };
+        Some(Insertion { place, text: String::new() })
+    }
+
+    pub(super) fn instead(request: &str, value: &str, word: &str) -> Self {
         let start = offset(request, value);
         Insertion { place: start..start + value.len(), text: format!("\"{word}\"") }
     }
@@ -157,7 +219,11 @@ pub(super) fn forced_value(member: &Member, members: &Members<'_>) -> Option<Cow
             let data = text_of(members, "data")?;
             msg_codec::DataUrl::type_of_data(&data).map(|it| it.to_owned().into())
         }
-        ("name", Some(default)) => Some(default.into()),
+        ("name" | "content" | "output" | "id" | "tool_use_id" | "toolUseId", Some(default)) => {
+            Some(default.into())
+        }
+        // A text that is nothing else.
+        ("text", None) if members.len() == 1 && members[0].0 == "type" => Some("".into()),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@
 //! Judges a document that is in the format of the API alone: a conversion writes sound shapes. What other rules say
 //! of the same place is said once.
 
+mod breach;
 mod foreign_parts;
 mod json_text;
 mod missing;
@@ -21,10 +22,11 @@ use std::collections::{HashMap, HashSet};
 use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role, Text};
 
+use self::breach::{Breach, Inner};
 pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
 pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
-use self::walk::{Breach, Inner, Walk};
+use self::walk::Walk;
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
@@ -250,10 +252,11 @@ pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
 fn repeated(walk: &mut Walk<'_>) {
     let mut seen = HashSet::new();
     let repeated: Vec<_> = walk.ids.iter().filter(|it| !seen.insert(&it.1)).cloned().collect();
-    for (element, id) in repeated {
+    for (element, id, removal) in repeated {
         let sentence = format!("a second item with the id `{id}`");
         let it = Breach::new("repeated", "profile::shape", sentence);
-        walk.breaches.push(Breach { value: id.into_owned(), element: Some(element), ..it });
+        let (value, insertions) = (id.into_owned(), removal.into_iter().collect());
+        walk.breaches.push(Breach { value, element: Some(element), insertions, ..it });
     }
 }
 
@@ -265,7 +268,12 @@ fn markers(walk: &mut Walk<'_>, profile: &Profile) {
         let sentence =
             format!("{n} cache markers in tools, system prompt and messages, {max} are accepted");
         let it = Breach::new("markers", "profile::cache-markers", sentence);
-        let it = Breach { value: n.to_string(), element: last.element, ..it };
+        // Of the messages the last stay, of what is before them the first.
+        let of_messages = walk.markers.iter().filter(|it| it.element.is_some());
+        let others = walk.markers.iter().rev().filter(|it| it.element.is_none());
+        let surplus = of_messages.chain(others).take(n - max).map(|it| it.removal.clone());
+        let insertions = surplus.collect::<Option<Vec<_>>>().unwrap_or_default();
+        let it = Breach { value: n.to_string(), element: last.element, insertions, ..it };
         walk.breaches.push(it);
     }
     let mut all = walk.markers.iter();
@@ -314,10 +322,9 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     if let Some(fix) = as_text.filter(|_| it.code == "profile::unknown-kind") {
         return res.with_fix(*fix);
     }
-    match it
-        .default
-        .filter(|_| !it.is_forced && part.is_some_and(|part| places.is_mendable(message, part)))
-    {
+    match it.default.filter(|_| {
+        it.insertions.is_empty() && part.is_some_and(|part| places.is_mendable(message, part))
+    }) {
         Some(default) => res.with_fix(format!("set to {default}")),
         None => res,
     }

@@ -6,67 +6,13 @@ use std::collections::HashSet;
 
 use msg_json::{Kind, Reader};
 
+use super::breach::{Breach, Inner, Marker};
 use super::json_text::{Members, elements, members, next_element, of, text, text_of};
 use super::missing::{Insertion, forced_kind, forced_value, is_tool, offset, other_tool};
 use super::table::{Api, Member, Object, Path, Shape, Type, Value};
 
-/// What is wrong at a place of a request.
-#[derive(Debug, Clone)]
-pub(super) struct Breach {
-    /// Which answer of the API it is.
-    pub(super) answer: &'static str,
-    pub(super) code: &'static str,
-    /// What is wrong, with the place as the API writes it.
-    pub(super) sentence: String,
-    pub(super) path: String,
-    /// What was found, and what was expected, for the answer.
-    pub(super) value: String,
-    pub(super) expected: String,
-    pub(super) kinds: String,
-    /// What a repair writes there, if the part is a call.
-    pub(super) default: Option<String>,
-    /// Whether it is a word that the rest of its object leaves no choice of.
-    pub(super) is_forced: bool,
-    /// The element of the list, if it is in one, and the part or call in it.
-    pub(super) element: Option<usize>,
-    pub(super) inner: Option<Inner>,
-}
-
-impl Breach {
-    /// Of a request as a whole.
-    pub(super) fn new(answer: &'static str, code: &'static str, sentence: String) -> Self {
-        Breach {
-            answer,
-            code,
-            sentence,
-            path: String::new(),
-            value: String::new(),
-            expected: String::new(),
-            kinds: String::new(),
-            default: None,
-            is_forced: false,
-            element: None,
-            inner: None,
-        }
-    }
-}
-
-/// A value in an element of the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Inner {
-    /// A part of its content.
-    Part(usize),
-    /// A call beside its content.
-    Call(usize),
-}
-
-/// A cache breakpoint.
-#[derive(Debug)]
-pub(super) struct Marker {
-    pub(super) path: String,
-    pub(super) is_long: bool,
-    pub(super) element: Option<usize>,
-}
+/// More unknown members of one object stay.
+const MANY: usize = 64;
 
 /// What was found in a request.
 pub(super) struct Walk<'a> {
@@ -79,9 +25,7 @@ pub(super) struct Walk<'a> {
     pub(super) elements: Vec<usize>,
     pub(super) markers: Vec<Marker>,
     /// The unique member of each element that has it.
-    pub(super) ids: Vec<(usize, Cow<'a, str>)>,
-    /// The words that are missing and forced.
-    pub(super) insertions: Vec<Insertion>,
+    pub(super) ids: Vec<(usize, Cow<'a, str>, Option<Insertion>)>,
     pub(super) source: Source<'a>,
     /// The role of each element, and the breach of it that counts only where another role follows.
     last: Vec<(Cow<'a, str>, Option<Breach>)>,
@@ -114,7 +58,6 @@ impl<'a> Walk<'a> {
             elements: Vec::new(),
             markers: Vec::new(),
             ids: Vec::new(),
-            insertions: Vec::new(),
             source: Source { json, ..Source::default() },
             last: Vec::new(),
         };
@@ -178,7 +121,8 @@ impl<'a> Walk<'a> {
         // A reference names the item of which it is one.
         let is_reference = text_of(members, "type").is_some_and(|it| it == "item_reference");
         if let Some(id) = text_of(members, name).filter(|_| !is_reference) {
-            self.ids.push((at, id));
+            let removal = Insertion::without(self.source.json, members, name, &|it| it != *name);
+            self.ids.push((at, id, removal));
         }
     }
 
@@ -236,11 +180,11 @@ impl<'a> Walk<'a> {
             let is_chat = self.api.list == "messages";
             if let Some((lacks, text)) = other_tool(is_chat, &members) {
                 let start = offset(self.source.json, json);
-                self.insertions.push(Insertion { place: start..start + json.len(), text });
+                let written = Insertion { place: start..start + json.len(), text };
                 return self.below(lacks, |it| {
                     let sentence = format!("`{}` is missing", it.path);
                     let breach = it.breach("missing", "profile::missing-member", sentence);
-                    it.report(Breach { is_forced: true, ..breach });
+                    it.report(Breach { insertions: vec![written], ..breach });
                 });
             }
         }
@@ -263,13 +207,9 @@ impl<'a> Walk<'a> {
                 }
                 match forced.filter(|it| object.default != Some(*it)) {
                     Some(forced) => {
-                        self.insertions.push(Insertion::of(
-                            self.source.json,
-                            (tag, forced),
-                            &members,
-                            json,
-                        ));
-                        self.forced(tag, forced);
+                        let written =
+                            Insertion::of(self.source.json, (tag, forced), &members, json);
+                        self.forced(tag, forced, written);
                         object.kinds.get(forced)
                     }
                     None => {
@@ -338,10 +278,19 @@ impl<'a> Walk<'a> {
         };
         let data: Vec<String> =
             members.iter().filter(data).map(|it| it.0.clone().into_owned()).collect();
+        // A member beside what it says goes; where nothing is known, that may be what it says.
+        let says = !data.is_empty() || members.iter().any(|it| it.0 == "parts");
+        let says = says && unknown.len() <= MANY;
+        let left = |name: &str| known(name) || !says;
         for name in unknown {
             let sentence = format!("`{}` has the unknown member `{name}`", self.path);
             let it = self.breach("unknown", "profile::unknown-member", sentence);
-            self.report(Breach { value: name, ..it });
+            let insertions = match says {
+                true => Insertion::without(self.source.json, members, &name, &left),
+                false => None,
+            };
+            let insertions = insertions.into_iter().collect();
+            self.report(Breach { value: name, insertions, ..it });
         }
         if let [first, second, ..] = data.as_slice() {
             let sentence = format!("`{}` holds both `{first}` and `{second}`", self.path);
@@ -360,14 +309,30 @@ impl<'a> Walk<'a> {
         for member in wanted {
             let found = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
             let value = found.map(|it| it.1);
+            if let Some(removal) = value.and_then(|it| self.removal(member, it, members)) {
+                let n = self.breaches.len();
+                let value = value.unwrap_or_default();
+                self.below(member.name, |it| it.value(&member.value, value));
+                let breach = self.breaches.get_mut(n);
+                breach.into_iter().for_each(|it| it.insertions.push(removal.clone()));
+                continue;
+            }
             let forced = match value {
                 None | Some("null") if member.is_required => forced_value(member, members),
                 _ => None,
             };
             if let Some(forced) = forced {
                 let written = Insertion::after(self.source.json, (member.name, &forced), members);
-                self.insertions.push(written);
-                self.forced(member.name, &forced);
+                let n = self.breaches.len();
+                if value.is_some() && !self.api.null_is_absent {
+                    self.below(member.name, |it| it.value(&member.value, "null"));
+                }
+                match self.breaches.get_mut(n) {
+                    Some(it) => {
+                        (it.default, it.insertions) = (Some(forced.into_owned()), vec![written]);
+                    }
+                    None => self.forced(member.name, &forced, written),
+                }
                 continue;
             }
             match value {
@@ -382,6 +347,17 @@ impl<'a> Walk<'a> {
                 None => {}
             }
         }
+    }
+
+    /// What removes a member that says nothing, or that an item of Responses does not take.
+    fn removal(&self, member: &Member, value: &str, members: &Members<'a>) -> Option<Insertion> {
+        let is_empty = value == "\"\"" && member.name == "name" && !member.is_required;
+        let is_refused = matches!(member.value.0.as_slice(), [Value::Never])
+            && self.api.list == "input"
+            && value != "null";
+        let is_other = |it: &str| it != member.name;
+        (is_empty && self.api.path == Path::Brackets || is_refused)
+            .then(|| Insertion::without(self.source.json, members, member.name, &is_other))?
     }
 
     /// What a list may not end with. Messages of one role in a row are one, so that the last of them counts.
@@ -409,10 +385,12 @@ impl<'a> Walk<'a> {
     }
 
     fn marker(&mut self, members: &Members<'a>) {
-        let Some(name) = &self.api.marker else { return };
+        let Some(name) = self.api.marker.as_ref() else { return };
         let Some(marker) = of(members, name).and_then(self::members) else { return };
         let is_long = text_of(&marker, "ttl").is_some_and(|it| it == "1h");
-        self.markers.push(Marker { path: self.path.clone(), is_long, element: self.element });
+        let removal = Insertion::without(self.source.json, members, name, &|it| it != *name);
+        let (path, element) = (self.path.clone(), self.element);
+        self.markers.push(Marker { path, is_long, element, removal });
     }
 
     fn base64(&mut self, json: &str) {
@@ -435,7 +413,10 @@ impl<'a> Walk<'a> {
                 false => format!("`{}` is not base64", self.path),
             };
             let it = self.breach("base64", "profile::shape", sentence);
-            self.report(it);
+            let alone = inner.split_once(";base64,").filter(|_| inner.starts_with("data:"));
+            let alone = alone.filter(|it| is_base64(it.1)).map(|it| it.1);
+            let insertions = alone.map(|it| Insertion::instead(self.source.json, json, it));
+            self.report(Breach { insertions: insertions.into_iter().collect(), ..it });
         }
     }
 
@@ -459,11 +440,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn forced(&mut self, name: &str, value: &str) {
+    fn forced(&mut self, name: &str, value: &str, written: Insertion) {
         self.below(name, |it| {
             let sentence = format!("`{}` is missing", it.path);
             let breach = it.breach("missing", "profile::missing-member", sentence);
-            it.report(Breach { default: Some(value.to_owned()), is_forced: true, ..breach });
+            let (default, insertions) = (Some(value.to_owned()), vec![written]);
+            it.report(Breach { default, insertions, ..breach });
         });
     }
 

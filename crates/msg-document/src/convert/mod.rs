@@ -198,10 +198,10 @@ impl Document {
             return Err(to.codec().unwritten());
         }
         res.edits.extend(self.lower(&options.lower));
-        let answers = |it: &[Message]| msg_openai::chat::answers_function_call(&it[0], &it[1]);
+        let lacks = |it: &Message| it.tool_calls().any(|it| it.id.is_empty());
         let may_lack = self.format().codec().lacks_ids()
             || to.codec().links_ids()
-            || self.messages().windows(2).any(answers);
+            || self.messages().iter().any(lacks);
         if may_lack && (to.codec().links_ids() || !to.codec().lacks_ids()) {
             res.edits.extend(self.link_ids());
         }

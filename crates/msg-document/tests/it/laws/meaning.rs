@@ -292,7 +292,8 @@ fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Ve
     }
     // These find the result of a call by its tool or its place.
     let by_place = |it: Format| matches!(it.name(), "gemini" | "native");
-    let links = by_place(from) || by_place(to);
+    let is_given = |it: &Diagnostic| it.code == "convert::id-synthesised";
+    let links = by_place(from) || by_place(to) || converted.edits.iter().any(is_given);
     let mut source = messages(json, &reading(from), links);
     if converted.edits.iter().any(|it| it.code == "profile::missing-member") {
         // It was read with the words that it lacks, as by each conversion.
