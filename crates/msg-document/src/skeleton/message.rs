@@ -5,9 +5,10 @@
 
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
-use msg_core::{CallKind, Image, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_core::{CallKind, Message, Part, Reasoning, Role, ToolCall, ToolResult};
 use msg_json::Kind;
 
+use super::medium::medium;
 use super::{Shape, Shapes};
 use crate::api_shapes::is_saying;
 use crate::layout::ListPlace;
@@ -22,14 +23,14 @@ const ROOM: usize = 8;
 
 /// The names that an object had so far, by their hashes.
 #[derive(Default)]
-struct Passed {
+pub(super) struct Passed {
     hashes: [u64; MANY],
     n: usize,
 }
 
 impl Passed {
     /// Whether a name, which counts from now on, comes for the first time and is not one of too many.
-    fn is_new(&mut self, name: &str) -> bool {
+    pub(super) fn is_new(&mut self, name: &str) -> bool {
         let hash = text_hash(name);
         let is_new = !self.hashes[..self.n].contains(&hash);
         let room = self.hashes.get_mut(self.n).map(|it| *it = hash);
@@ -60,6 +61,8 @@ pub(super) struct Seen {
     pub(super) names: Names,
     /// Something is missing that an API may ask for, and that a rule of the chain only misses.
     pub(super) lacks: bool,
+    /// There are media, of which only the beginnings are kept.
+    pub(super) has_media: bool,
 }
 
 /// Names of members that are not kept, each once.
@@ -76,7 +79,7 @@ impl Names {
         add(&mut self.nulls, name);
     }
 
-    fn other(&mut self, name: &str) {
+    pub(super) fn other(&mut self, name: &str) {
         add(&mut self.others, name);
     }
 
@@ -128,22 +131,6 @@ pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
     // Roles alone are of anybody.
     res.messages.iter().any(|it| !it.parts.is_empty()).then_some(())?;
     shapes.are_of_chat(is_list).then_some(res)
-}
-
-/// The name of a member that holds a medium, if it holds one of the usual form.
-fn medium<S: Cursor>(source: &mut S, name: &str) -> Option<&'static str> {
-    let (name, bodies): (_, &[&str]) = match name {
-        "image_url" => ("image_url", &["url"]),
-        "input_audio" => ("input_audio", &["data"]),
-        _ => ("file", &["file_id", "file_data"]),
-    };
-    let mut is_whole = false;
-    source.object(|source, name| {
-        (source.kind()? == Kind::String).then_some(())?;
-        is_whole |= bodies.contains(&name);
-        source.skip()
-    })?;
-    is_whole.then_some(name)
 }
 
 /// A tool that is not a tool of Anthropic, whose requests are recognised by them.
@@ -371,7 +358,7 @@ impl Draft {
         Some(parts)
     }
 
-    /// A text, or media of some kind: they count as content, whatever they hold.
+    /// A text, or a medium.
     fn part<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut kind, mut part, mut media, mut has_passed) = (None, None, None, false);
         source.object(|source, name| match name {
@@ -396,15 +383,15 @@ impl Draft {
                 source.skip()
             }
             "file" | "image_url" | "input_audio" if media.is_none() => {
-                media = Some(medium(source, name)?);
+                media = Some(medium(source, name, &mut seen.names)?);
                 Some(())
             }
             _ => None,
         })?;
-        self.has_more |= media.is_some();
+        seen.has_media |= media.is_some();
         match kind? {
             "text" => part.filter(|_| media.is_none()),
-            kind => (media? == kind && part.is_none()).then(|| Part::Image(Image::default())),
+            kind => media.filter(|it| it.0 == kind && part.is_none()).map(|it| it.1),
         }
     }
 

@@ -26,6 +26,7 @@ use msg_chainast::Profile;
 use msg_core::{Diagnostic, Message, Report, request::RequestHead};
 use msg_json::{JsonStr, Kind, Reader, unescape, write_str};
 
+use self::medium::judges_data;
 use self::message::{Conversation, Names, Seen};
 use crate::check::{Checked, Repaired};
 use crate::codec::{Around, Content, WriteOptions};
@@ -38,6 +39,7 @@ use crate::text_calls::CallForms;
 
 pub use self::mended::MendedMessage;
 
+mod medium;
 mod mended;
 mod message;
 
@@ -65,6 +67,8 @@ pub struct Skeleton {
     has_more: bool,
     /// Something is missing that an API may ask for: it sees it in the text.
     lacks: bool,
+    /// There are media, of which only the beginnings are kept.
+    has_media: bool,
     /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but an
     /// edit may list the members of a message.
     names: Names,
@@ -95,8 +99,8 @@ impl Skeleton {
         let Conversation { messages, has_more, seen, head, place, .. } = found;
         let content = Content::new(messages, Nothing { head }, Report::default());
         let document = Document::of_content(Format::default(), content, options);
-        let Seen { names, lacks, .. } = seen;
-        Some(Skeleton { document, has_more, lacks, names, place })
+        let Seen { names, lacks, has_media, .. } = seen;
+        Some(Skeleton { document, has_more, lacks, has_media, names, place })
     }
 
     /// What a check of the document finds; nothing where only the whole document tells.
@@ -178,7 +182,8 @@ impl Skeleton {
     /// What a provider takes may depend on any member, and on the model that a request names.
     fn is_judged(&self, profile: Option<&Profile>, rules: msg_chainast::ChainCheckOptions) -> bool {
         let Some(profile) = profile else { return true };
-        !self.has_more && !rules.request && !self.names.are_judged_by(profile)
+        let is_kept = !self.has_media || !judges_data(profile);
+        !self.has_more && is_kept && !rules.request && !self.names.are_judged_by(profile)
     }
 
     /// How many messages there are.

@@ -1,0 +1,72 @@
+//! Media of chat messages, of whose data the beginning is kept: what a provider judges by the type of the data is told
+//! without a copy of them.
+//!
+//! ```text
+//! {"url":"data:image/png;base64,iVBORw0KGgoAAAAN…"}   ─▶   image data:image/png;base64,iVBORw0KGgoAAAAN␟
+//! ```
+
+use std::borrow::Cow;
+
+use msg_chainast::Profile;
+use msg_core::{Audio, File, Image, Part};
+use msg_json::Kind;
+
+use super::message::{Names, Passed};
+use super::{Cursor, LONG, MARK};
+
+/// Whether a profile judges all the data of media, or their size.
+pub(super) fn judges_data(profile: &Profile) -> bool {
+    profile.image_bytes_max > 0 || profile.image_side_max > 0 || profile.many_images > 0
+}
+
+/// The medium that a member of a part holds, with the name of the member; nothing where it is not of the usual form.
+pub(super) fn medium<S: Cursor>(
+    source: &mut S,
+    name: &str,
+    names: &mut Names,
+) -> Option<(&'static str, Part)> {
+    let (name, members): (_, &[&str]) = match name {
+        "image_url" => ("image_url", &["url"]),
+        "input_audio" => ("input_audio", &["data"]),
+        _ => ("file", &["file_data", "file_id", "filename"]),
+    };
+    let (mut texts, mut passed) = ([None, None, None], Passed::default());
+    source.object(|source, member| {
+        // Of a member that occurs twice the reader of documents says more.
+        (source.kind()? == Kind::String && passed.is_new(member)).then_some(())?;
+        if let Some(at) = members.iter().position(|it| *it == member) {
+            texts[at] = Some(beginning(source.brief()?)?);
+            return Some(());
+        }
+        if !matches!(member, "detail" | "format") {
+            names.other(member);
+        }
+        source.skip()
+    })?;
+    part(name, texts).map(|it| (name, it))
+}
+
+fn part(name: &str, [data, file_id, filename]: [Option<String>; 3]) -> Option<Part> {
+    Some(match name {
+        "image_url" => Part::Image(Image::from_url(data?)),
+        "input_audio" => Part::Audio(Audio { data: Some(data?), ..Audio::default() }),
+        _ => {
+            data.as_ref().or(file_id.as_ref())?;
+            Part::File(File { data, file_id, filename, ..File::default() })
+        }
+    })
+}
+
+/// How a text begins, marked if it goes on; nothing where that does not tell the type of its data.
+fn beginning(text: Cow<'_, str>) -> Option<String> {
+    if text.len() < LONG {
+        return Some(text.into_owned());
+    }
+    // What is long may come as it is spelled in JSON.
+    let begin = text.get(..LONG).filter(|it| !it.contains('\\'))?;
+    let is_told = !begin.starts_with("data:") || begin[..LONG - DATA].contains(',');
+    is_told.then(|| format!("{begin}{MARK}"))
+}
+
+/// So many bytes of data tell what they are.
+const DATA: usize = 32;
