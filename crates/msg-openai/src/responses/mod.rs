@@ -463,6 +463,7 @@ mod part {
 
     pub(crate) const TYPE: u8 = 1;
     pub(crate) const BODY: u8 = 2;
+    pub(crate) const DETAIL: u8 = 4;
 
     pub(crate) const TEXT: Shape = Shape::new(&["type", "text"]);
     pub(crate) const REFUSAL: Shape = Shape::new(&["type", "refusal"]);

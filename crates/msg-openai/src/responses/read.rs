@@ -167,7 +167,9 @@ fn image<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
     if url.is_none() && file_id.is_none() {
         return None;
     }
-    let extra = keep(fields, cx, Inner::default());
+    // A request says the detail unless its source did not (RQ-45).
+    let canonical = fields.in_model() | bit(part::TYPE) | bit(part::DETAIL);
+    let extra = keep_as(canonical, fields, cx, Inner::default());
     Some(Part::Image(Image { url, file_id, detail, extra, ..Image::default() }))
 }
 
@@ -193,7 +195,16 @@ fn audio<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>) -> Option<Part> 
 
 /// The unknown members of a part and its layout, after the empty section of its item.
 fn keep<'a>(fields: &mut Fields<'a>, cx: &mut Context<'a, '_>, inner: Inner) -> Extra {
-    let canonical = fields.in_model() | bit(part::TYPE);
+    keep_as(fields.in_model() | bit(part::TYPE), fields, cx, inner)
+}
+
+/// As [`keep`], of a part that is written with these members.
+fn keep_as<'a>(
+    canonical: u32,
+    fields: &mut Fields<'a>,
+    cx: &mut Context<'a, '_>,
+    inner: Inner,
+) -> Extra {
     let mut extra = fields.keep_with(canonical, inner, None, (&RESPONSES, cx));
     if let Some(own) = extra.layout(&RESPONSES) {
         let layout = SlotPlan::sections(&[&[], own]);
