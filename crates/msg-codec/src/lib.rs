@@ -178,6 +178,7 @@ pub const CODES: &[CodeInfo] = codes! {
     info "convert::id-synthesised" "GE-6" "a call without an id; an id was generated";
     warning "stream::invalid-utf8" "OA-16" "invalid UTF-8, replaced with U+FFFD";
     warning "stream::bare-json" "OA-16" "a JSON line without a field name";
+    warning "stream::not-separated" "OA-16" "events without a blank line between them, read one by one";
     warning "stream::comment-in-data" "OA-16" "a comment sent as data";
     warning "stream::bad-json" "OA-16" "an event is not a JSON object, skipped";
     error "stream::event-too-large" "OA-16" "an event or body exceeds the size limit, dropped";

@@ -193,6 +193,7 @@ pub struct Note {
 impl Note {
     pub const INVALID_UTF8: Self = Self::warning("stream::invalid-utf8");
     pub const BARE_JSON: Self = Self::warning("stream::bare-json");
+    pub const NOT_SEPARATED: Self = Self::warning("stream::not-separated");
     pub const COMMENT_IN_DATA: Self = Self::warning("stream::comment-in-data");
     pub const BAD_JSON: Self = Self::warning("stream::bad-json");
     pub const EVENT_TOO_LARGE: Self = Self::error("stream::event-too-large");

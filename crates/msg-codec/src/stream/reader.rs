@@ -132,7 +132,7 @@ impl StreamReader {
         match std::mem::replace(&mut self.body, Body::Events) {
             Body::Document(document) => document.deliver(&mut self.recognition, sink),
             Body::Frames(_) | Body::Unknown { .. } | Body::Events => {
-                if let Some(event) = self.decoder.finish() {
+                while let Some(event) = self.decoder.finish() {
                     self.recognition.take(event, Form::Event, sink);
                 }
             }

@@ -35,7 +35,8 @@ impl<'a> From<&'a str> for SseEvent<'a> {
 /// Turns chunks of bytes into events; the cuts between chunks make no difference.
 ///
 /// Lines end at LF, CRLF or CR. `data` lines are joined, `event` names the event, a line that begins with `{` counts as data, `error: {` is data of
-/// the event `error`, comments and other fields are passed over, a blank line dispatches.
+/// the event `error`, comments and other fields are passed over, a blank line dispatches. So does a line of data that begins another JSON object after
+/// one: together they would not be JSON, as in a log that has lost its blank lines.
 ///
 /// ```
 /// use msg_codec::{SseDecoder, StreamLimits};
@@ -48,7 +49,9 @@ impl<'a> From<&'a str> for SseEvent<'a> {
 ///         seen.push(event.data.into_owned());
 ///     }
 /// }
-/// seen.extend(decoder.finish().map(|event| event.data.into_owned()));
+/// while let Some(event) = decoder.finish() {
+///     seen.push(event.data.into_owned());
+/// }
 /// assert_eq!(seen, ["{\"a\":1}", "[DONE]"]);
 /// ```
 #[derive(Debug, Clone)]
@@ -91,11 +94,13 @@ impl SseDecoder {
         Events { decoder: self, rest: chunk, at }
     }
 
-    /// Ends the stream: an unfinished line counts as a line and a pending event is dispatched.
+    /// Ends the stream: an unfinished line counts as a line and a pending event is dispatched. Two can be
+    /// left: ask until there is none.
     pub fn finish(&mut self) -> Option<SseEvent<'_>> {
         self.pending.release();
-        if !self.line.bytes.is_empty() {
-            self.end_line(b"", self.taken);
+        let is_over = !self.line.bytes.is_empty() && self.end_line(b"", self.taken);
+        if !is_over {
+            self.pending.take_name();
         }
         self.is_ready().then(|| self.pending.dispatch(&mut self.notes))
     }
@@ -124,7 +129,10 @@ impl SseDecoder {
     fn same_name(&mut self, rest: &[u8]) -> Option<usize> {
         let name = Some(self.pending.name.as_bytes()).filter(|it| !it.is_empty())?;
         let after = rest.strip_prefix(b"event: ")?.strip_prefix(name)?;
-        let is_whole = self.has_line && self.line.bytes.is_empty() && after.first() == Some(&b'\n');
+        let is_whole = self.has_line
+            && !self.pending.has_data
+            && self.line.bytes.is_empty()
+            && after.first() == Some(&b'\n');
         self.pending.has_name |= is_whole;
         is_whole.then_some(rest.len() - after.len() + 1)
     }
@@ -148,21 +156,31 @@ impl SseDecoder {
             return self.take_line(rest, at + BOM.len() as u64, is_cut);
         }
         match Field::of(line) {
-            Field::Blank => return self.is_ready(),
-            Field::Data(from) => self.data((line, from), at, is_cut),
+            Field::Blank => {
+                self.pending.take_name();
+                return self.is_ready();
+            }
+            Field::Data(from) => return self.data((line, from), at, is_cut),
             Field::Bare => {
                 self.notes.add(Note::BARE_JSON, at, || {
                     "a line of JSON without a field name counts as data".into()
                 });
-                self.data((line, 0), at, is_cut);
+                return self.data((line, 0), at, is_cut);
             }
             Field::Event(from) if line.len() - from > self.max_event_bytes => {
                 self.pending.drop_data(at);
             }
+            // It can be the name of the next event, whose blank line is missing.
+            Field::Event(from) if self.pending.is_object() => {
+                self.pending.later_name = Some(decode(&line[from..], at, &mut self.notes).into());
+            }
             Field::Event(from) => self.pending.set_name(&line[from..], at, &mut self.notes),
             Field::Error(from) => {
-                self.pending.set_name(b"error", at, &mut self.notes);
-                self.data((line, from), at, is_cut);
+                match self.pending.is_object() {
+                    true => self.pending.later_name = Some("error".into()),
+                    false => self.pending.set_name(b"error", at, &mut self.notes),
+                }
+                return self.data((line, from), at, is_cut);
             }
             // That it is text is all that matters of it; one that is cut may end in half a character.
             Field::Other if is_cut => {}
@@ -171,14 +189,24 @@ impl SseDecoder {
         false
     }
 
-    /// Takes the data of a line, which begin at `from`.
+    /// Takes the data of a line, which begin at `from`; true if an event is complete without them.
     #[inline]
-    fn data(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) {
-        if is_cut || !self.pending.fits(line.len() - from, self.max_event_bytes) {
+    fn data(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) -> bool {
+        let data = &line[from..];
+        if self.pending.is_object() && begins_event(data) {
+            self.notes.add(Note::NOT_SEPARATED, at, || {
+                "no blank line before the next event: read as if there were one".into()
+            });
+            let fits = !is_cut && data.len() <= self.max_event_bytes;
+            self.pending.later_data = Some((fits.then(|| data.to_vec()), at + from as u64));
+            return true;
+        }
+        if is_cut || !self.pending.fits(data.len(), self.max_event_bytes) {
             self.pending.drop_data(at);
         } else {
-            self.pending.push_line(&line[from..], at + from as u64);
+            self.pending.push_line(data, at + from as u64);
         }
+        false
     }
 
     /// Whether the pending event can be handed out; one that cannot is forgotten.
@@ -346,6 +374,11 @@ fn value(rest: &[u8], name: usize) -> Option<usize> {
     }
 }
 
+/// Whether a line of data that comes after an object begins an event of its own.
+fn begins_event(data: &[u8]) -> bool {
+    data.first() == Some(&b'{') || data.trim_ascii() == b"[DONE]"
+}
+
 // The event whose blank line has not come.
 
 /// The data lines so far, joined, and the name.
@@ -362,13 +395,41 @@ pub(crate) struct Pending {
     dispatched: bool,
     /// Where in the stream its data begins.
     pub(crate) at: u64,
+    /// A name that came after its data: its own if a blank line follows, else that of the next event.
+    later_name: Option<String>,
+    /// The data of the next event, which came without a blank line, and where they begin; none of what is too large.
+    later_data: Option<(Option<Vec<u8>>, u64)>,
 }
 
 impl Pending {
-    /// Frees the buffers of an event that was handed out.
+    /// Frees the buffers of an event that was handed out, and takes the result of the next one.
     pub(crate) fn release(&mut self) {
-        if std::mem::take(&mut self.dispatched) {
-            self.forget();
+        if !std::mem::take(&mut self.dispatched) {
+            return;
+        }
+        self.forget();
+        if let Some((data, at)) = self.later_data.take() {
+            self.take_name();
+            match data {
+                Some(data) => self.push_line(&data, at),
+                None => self.drop_data(at),
+            }
+        }
+    }
+
+    /// Whether its data look like a whole object, after which nothing can follow in JSON but an end or a comma.
+    #[inline]
+    pub(crate) fn is_object(&self) -> bool {
+        self.has_data
+            && self.data.first() == Some(&b'{')
+            && self.data.trim_ascii_end().last() == Some(&b'}')
+    }
+
+    /// Gives it the name that came after data.
+    pub(crate) fn take_name(&mut self) {
+        if let Some(name) = self.later_name.take() {
+            self.has_name = !name.is_empty();
+            self.name = name;
         }
     }
 

@@ -230,7 +230,7 @@ pub(crate) fn every_byte_is_accounted_for(bytes: &[u8], size: usize) {
             keep(event);
         }
     }
-    if let Some(event) = decoder.finish() {
+    while let Some(event) = decoder.finish() {
         keep(event);
     }
     assert_eq!(found, plain_reading(bytes));
@@ -250,9 +250,13 @@ fn plain_reading(bytes: &[u8]) -> Vec<(Option<String>, String)> {
     // The end of the input ends the last line and dispatches.
     lines.push(Vec::new());
     let mut events = Vec::new();
-    let (mut name, mut data) = (None, None::<String>);
+    let (mut name, mut data, mut later) = (None, None::<String>, None);
+    let is_object = |it: &Option<String>| {
+        it.as_ref().is_some_and(|it| it.starts_with('{') && it.trim_ascii_end().ends_with('}'))
+    };
     for line in lines.iter().map(|it| String::from_utf8_lossy(it)) {
         if line.is_empty() {
+            name = later.take().or(name);
             let name = name.take().filter(|it: &String| !it.is_empty());
             events.extend(data.take().map(|data| (name, data)));
             continue;
@@ -262,12 +266,20 @@ fn plain_reading(bytes: &[u8]) -> Vec<(Option<String>, String)> {
         let more = match field {
             _ if line.starts_with('{') => &*line,
             "data" => value,
+            "event" if is_object(&data) => {
+                later = Some(value.to_owned());
+                continue;
+            }
             "event" => {
                 name = Some(value.to_owned());
                 continue;
             }
             _ => continue,
         };
+        if is_object(&data) && (more.starts_with('{') || more.trim_ascii() == "[DONE]") {
+            let name = std::mem::replace(&mut name, later.take());
+            events.extend(data.take().map(|it| (name.filter(|it| !it.is_empty()), it)));
+        }
         data = Some(data.map_or_else(|| more.to_owned(), |it| format!("{it}\n{more}")));
     }
     events

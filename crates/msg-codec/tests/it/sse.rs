@@ -8,7 +8,7 @@ use crate::laws;
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![
-            "data: a", "data:b", "data", "event: x", "event:", "{\"a\":1}", ": ping", "id: 1", "\u{2028}",
+            "data: a", "data:b", "data", "event: x", "event:", "{\"a\":1}", "data: {\"b\":2}", "data: [DONE]", ": ping", "id: 1", "\u{2028}",
             "\u{feff}", "é",
         ])
         .prop_map(|it| it.as_bytes().to_vec()),

@@ -159,7 +159,7 @@ impl ChatAssembler {
     fn unknown(&mut self, data: &str) {
         let whole = Json::from_valid(data.trim_ascii());
         let kind = whole.get("type").and_then(Json::text).unwrap_or_default();
-        if kind != "ping" && whole.members().next().is_some() {
+        if !matches!(&*kind, "ping" | "keepalive") && whole.members().next().is_some() {
             self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}"));
         }
     }
