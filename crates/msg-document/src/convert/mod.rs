@@ -198,7 +198,10 @@ impl Document {
             return Err(to.codec().unwritten());
         }
         res.edits.extend(self.lower(&options.lower));
-        let lacks = |it: &Message| it.tool_calls().any(|it| it.id.is_empty());
+        // Calls of the agent form may have no id, and keep none (MS-13).
+        let lacks = |it: &Message| {
+            self.format().name() != "agent" && it.tool_calls().any(|it| it.id.is_empty())
+        };
         let may_lack = self.format().codec().lacks_ids()
             || to.codec().links_ids()
             || self.messages().iter().any(lacks);

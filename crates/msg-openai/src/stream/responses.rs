@@ -242,8 +242,8 @@ impl Assembler for ResponsesAssembler {
             return match ProviderError::of_event(error, whole) {
                 Some(error) => self.head.fail(error, sink),
                 None if kind == "error" => self.head.fail(ProviderError::of_object(whole), sink),
-                // They keep the connection open and say nothing.
-                None if matches!(&*kind, "keepalive" | "ping") => {}
+                // It keeps the connection open and says nothing.
+                None if kind == "keepalive" => {}
                 None => self.head.note(Note::UNKNOWN_EVENT, || format!("unknown event {kind:?}")),
             };
         };
