@@ -172,12 +172,13 @@ impl SseDecoder {
             }
             // It can be the name of the next event, whose blank line is missing.
             Field::Event(from) if self.pending.is_object() => {
-                self.pending.later_name = Some(decode(&line[from..], at, &mut self.notes).into());
+                let name = decode(&line[from..], at, &mut self.notes).into();
+                self.pending.name_later(name);
             }
             Field::Event(from) => self.pending.set_name(&line[from..], at, &mut self.notes),
             Field::Error(from) => {
                 match self.pending.is_object() {
-                    true => self.pending.later_name = Some("error".into()),
+                    true => self.pending.name_later("error".into()),
                     false => self.pending.set_name(b"error", at, &mut self.notes),
                 }
                 return self.data((line, from), at, is_cut);
@@ -194,11 +195,7 @@ impl SseDecoder {
     fn data(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) -> bool {
         let data = &line[from..];
         if self.pending.is_object() && begins_event(data) {
-            self.notes.add(Note::NOT_SEPARATED, at, || {
-                "no blank line before the next event: read as if there were one".into()
-            });
-            let fits = !is_cut && data.len() <= self.max_event_bytes;
-            self.pending.later_data = Some((fits.then(|| data.to_vec()), at + from as u64));
+            self.begin_next(data, at + from as u64, is_cut);
             return true;
         }
         if is_cut || !self.pending.fits(data.len(), self.max_event_bytes) {
@@ -207,6 +204,16 @@ impl SseDecoder {
             self.pending.push_line(data, at + from as u64);
         }
         false
+    }
+
+    /// Keeps the data of the next event until the pending one is handed out.
+    #[cold]
+    fn begin_next(&mut self, data: &[u8], at: u64, is_cut: bool) {
+        self.notes.add(Note::NOT_SEPARATED, at, || {
+            "no blank line before the next event: read as if there were one".into()
+        });
+        let fits = !is_cut && data.len() <= self.max_event_bytes;
+        self.pending.later.get_or_insert_default().data = Some((fits.then(|| data.to_vec()), at));
     }
 
     /// Whether the pending event can be handed out; one that cannot is forgotten.
@@ -395,20 +402,34 @@ pub(crate) struct Pending {
     dispatched: bool,
     /// Where in the stream its data begins.
     pub(crate) at: u64,
-    /// A name that came after its data: its own if a blank line follows, else that of the next event.
-    later_name: Option<String>,
+    /// What came after its data, in few streams.
+    later: Option<Box<Later>>,
+}
+
+/// What comes after the data of an event, and may be of the next one.
+#[derive(Debug, Clone, Default)]
+struct Later {
+    /// Its own if a blank line follows, else that of the next event.
+    name: Option<String>,
     /// The data of the next event, which came without a blank line, and where they begin; none of what is too large.
-    later_data: Option<(Option<Vec<u8>>, u64)>,
+    data: Option<(Option<Vec<u8>>, u64)>,
 }
 
 impl Pending {
     /// Frees the buffers of an event that was handed out, and takes the result of the next one.
     pub(crate) fn release(&mut self) {
-        if !std::mem::take(&mut self.dispatched) {
-            return;
+        if std::mem::take(&mut self.dispatched) {
+            self.forget();
+            if self.later.is_some() {
+                self.take_later();
+            }
         }
-        self.forget();
-        if let Some((data, at)) = self.later_data.take() {
+    }
+
+    #[cold]
+    fn take_later(&mut self) {
+        let data = self.later.as_mut().and_then(|it| it.data.take());
+        if let Some((data, at)) = data {
             self.take_name();
             match data {
                 Some(data) => self.push_line(&data, at),
@@ -426,11 +447,18 @@ impl Pending {
     }
 
     /// Gives it the name that came after data.
+    #[inline]
     pub(crate) fn take_name(&mut self) {
-        if let Some(name) = self.later_name.take() {
+        if let Some(name) = self.later.take().and_then(|it| it.name) {
             self.has_name = !name.is_empty();
             self.name = name;
         }
+    }
+
+    /// Keeps a name that came after the data.
+    #[cold]
+    fn name_later(&mut self, name: String) {
+        self.later.get_or_insert_default().name = Some(name);
     }
 
     pub(crate) fn forget(&mut self) {
