@@ -195,7 +195,7 @@ impl SseDecoder {
     fn data(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) -> bool {
         let data = &line[from..];
         if self.pending.is_object() && begins_event(data) {
-            self.begin_next(data, at + from as u64, is_cut);
+            self.begin_next((line, from), at, is_cut);
             return true;
         }
         if is_cut || !self.pending.fits(data.len(), self.max_event_bytes) {
@@ -206,14 +206,16 @@ impl SseDecoder {
         false
     }
 
-    /// Keeps the data of the next event until the pending one is handed out.
+    /// Keeps the data of the next event, which begin at `from` in a line, until the pending one is handed out.
     #[cold]
-    fn begin_next(&mut self, data: &[u8], at: u64, is_cut: bool) {
+    fn begin_next(&mut self, (line, from): (&[u8], usize), at: u64, is_cut: bool) {
+        let data = &line[from..];
         self.notes.add(Note::NOT_SEPARATED, at, || {
             "no blank line before the next event: read as if there were one".into()
         });
         let fits = !is_cut && data.len() <= self.max_event_bytes;
-        self.pending.later.get_or_insert_default().data = Some((fits.then(|| data.to_vec()), at));
+        self.pending.later.get_or_insert_default().data =
+            Some((fits.then(|| data.to_vec()), at + from as u64));
     }
 
     /// Whether the pending event can be handed out; one that cannot is forgotten.
