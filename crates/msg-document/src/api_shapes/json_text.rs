@@ -69,3 +69,16 @@ pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     Some(if inner.contains('\\') { unescape(inner).text } else { inner.into() })
 }
+
+/// Whether a text is base64, in lines or in one.
+pub(super) fn is_base64(it: &str) -> bool {
+    let is_sound = |it: &str| {
+        let coded = it.trim_end_matches('=');
+        let fits = |it: u8| it.is_ascii_alphanumeric() || b"+/-_".contains(&it);
+        !coded.is_empty() && it.len() - coded.len() <= 2 && coded.bytes().all(fits)
+    };
+    match it.contains(|it: char| it.is_ascii_whitespace()) {
+        true => is_sound(&it.split_ascii_whitespace().collect::<String>()),
+        false => is_sound(it),
+    }
+}

@@ -131,6 +131,8 @@ pub(super) enum Value {
     FullText,
     /// A text of base64.
     Base64,
+    /// An address, or data in base64 as a data URL.
+    Address,
     List(Type),
     /// The object of this name.
     Object(&'static str),
@@ -256,6 +258,7 @@ impl Value {
             "string" => Value::Of(Kind::String),
             "string+" => Value::FullText,
             "base64" => Value::Base64,
+            "address" => Value::Address,
             "bool" => Value::Of(Kind::Bool),
             "number" => Value::Of(Kind::Number),
             "object" => Value::Of(Kind::Object),
@@ -269,7 +272,7 @@ impl Value {
         match self {
             Value::Any | Value::Never | Value::Misplaced => None,
             Value::Of(kind) => Some(*kind),
-            Value::FullText | Value::Base64 => Some(Kind::String),
+            Value::FullText | Value::Base64 | Value::Address => Some(Kind::String),
             Value::List(_) => Some(Kind::Array),
             Value::Object(_) => Some(Kind::Object),
         }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use msg_json::{Kind, Reader};
 
 use super::breach::{Breach, Inner, Marker};
-use super::json_text::{Members, elements, members, next_element, of, text, text_of};
+use super::json_text::{Members, elements, is_base64, members, next_element, of, text, text_of};
 use super::missing::{Insertion, forced_kind, forced_value, is_tool, offset, other_tool};
 use super::table::{Api, Member, Object, Path, Shape, Type, Value};
 
@@ -146,12 +146,13 @@ impl<'a> Walk<'a> {
                 let it = self.breach("misplaced", "profile::unknown-kind", sentence);
                 self.report(it);
             }
-            Some(Value::FullText) if json == "\"\"" => {
+            Some(Value::FullText | Value::Address) if json == "\"\"" => {
                 let sentence = format!("`{}` is empty", self.path);
                 let it = self.breach("empty", "profile::shape", sentence);
                 self.report(it);
             }
             Some(Value::Base64) => self.base64(json),
+            Some(Value::Address) => self.data_url(json),
             Some(Value::List(inner)) => {
                 for (at, element) in elements(json).into_iter().enumerate() {
                     let outer = self.inner;
@@ -394,29 +395,30 @@ impl<'a> Walk<'a> {
     }
 
     fn base64(&mut self, json: &str) {
+        let data = text(json).unwrap_or_default();
+        if is_base64(&data) {
+            return;
+        }
+        let sentence = match data.starts_with("data:") {
+            true => format!("`{}` is a data URL, expected its base64 alone", self.path),
+            false => format!("`{}` is not base64", self.path),
+        };
+        let it = self.breach("base64", "profile::shape", sentence);
         let inner = json.trim_matches('"');
-        let is_base64 = |it: &str| {
-            let coded = it.trim_end_matches('=');
-            let fits = |it: u8| it.is_ascii_alphanumeric() || b"+/-_".contains(&it);
-            !coded.is_empty() && it.len() - coded.len() <= 2 && coded.bytes().all(fits)
-        };
-        // Lines, and slashes with their escape, are seen in the text.
-        let is_sound = match inner.contains(['\\', ' ']) {
-            true => is_base64(
-                &text(json).unwrap_or_default().split_ascii_whitespace().collect::<String>(),
-            ),
-            false => is_base64(inner),
-        };
-        if !is_sound {
-            let sentence = match inner.starts_with("data:") {
-                true => format!("`{}` is a data URL, expected its base64 alone", self.path),
-                false => format!("`{}` is not base64", self.path),
-            };
+        let alone = inner.split_once(";base64,").filter(|_| inner.starts_with("data:"));
+        let alone = alone.filter(|it| is_base64(it.1)).map(|it| it.1);
+        let insertions = alone.map(|it| Insertion::instead(self.source.json, json, it));
+        self.report(Breach { insertions: insertions.into_iter().collect(), ..it });
+    }
+
+    /// The data of a data URL; an address says nothing that can be judged here.
+    fn data_url(&mut self, json: &str) {
+        let url = text(json);
+        let data = url.as_deref().and_then(|it| it.strip_prefix("data:")?.split_once(";base64,"));
+        if data.is_some_and(|it| !is_base64(it.1)) {
+            let sentence = format!("the data of `{}` are not base64", self.path);
             let it = self.breach("base64", "profile::shape", sentence);
-            let alone = inner.split_once(";base64,").filter(|_| inner.starts_with("data:"));
-            let alone = alone.filter(|it| is_base64(it.1)).map(|it| it.1);
-            let insertions = alone.map(|it| Insertion::instead(self.source.json, json, it));
-            self.report(Breach { insertions: insertions.into_iter().collect(), ..it });
+            self.report(it);
         }
     }
 

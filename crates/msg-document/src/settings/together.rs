@@ -31,6 +31,7 @@ pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
         }
         "openai-responses" => res.extend(without_the_word(asked, "/text/format")),
         "bedrock" => res.extend(without_tool_config(asked)),
+        "deepseek" => res.extend(forced_while_thinking(asked)),
         _ => {}
     }
     res
@@ -156,6 +157,25 @@ fn sampling_beside_thinking(asked: &Asked<'_>) -> Vec<Refused> {
         res.push(Refused::of(text, "/top_k").removed("/top_k"));
     }
     res
+}
+
+/// A call that is forced while DeepSeek thinks, which V4 does unless it is told not to (PM-212).
+fn forced_while_thinking(asked: &Asked<'_>) -> Option<Refused> {
+    let head = asked.head;
+    let is_forced = matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
+    let model = head.model.as_deref().unwrap_or(&asked.profile.model);
+    let told = Settings::value(head, "thinking").and_then(|it| it.present_members());
+    let kind = told.iter().flatten().find(|it| it.0 == "type").map(|it| it.1.text());
+    let thinks = match kind {
+        Some(kind) => kind == r#""enabled""#,
+        None => head.reasoning.thinking != Some(Thinking::Off) && model.contains("deepseek-v4"),
+    };
+    let text = "`tool_choice` must not force a call while the model thinks";
+    let fix = ("leave the choice to the model", "left the choice to the model");
+    let edits = [("/tool_choice", Edit::Set(RawJson::string("auto")))];
+    (is_forced && thinks).then(|| {
+        Refused::of(text, "/tool_choice").mended((fix.0.to_owned(), fix.1.to_owned()), edits)
+    })
 }
 
 /// Tools of one name (PM-27). One that is given twice goes.
