@@ -8,8 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::edit::{BLANKS, Object, Value};
 use crate::{Blob, Error};
 
+/// Rules judge the sessions of a dialect.
+const JUDGED: bool = true;
+/// Only the frame of its sessions is judged.
+const FRAMED: bool = false;
+
+/// A row for each dialect: its name, what people call the agent, and how its sessions are judged.
 macro_rules! dialects {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $agent:literal, $judged:ident;)*) => {
         /// Whose session it is.
         ///
         /// ```
@@ -28,79 +34,101 @@ macro_rules! dialects {
             pub fn name(self) -> &'static str {
                 match self { $(Dialect::$variant => $name,)* }
             }
+
+            /// What people call the agent.
+            ///
+            /// ```
+            /// use msg_session::Dialect;
+            ///
+            /// assert_eq!(Dialect::QwenCode.agent(), "Qwen Code");
+            /// assert_eq!(Dialect::LangChain.agent(), "langchain");
+            /// ```
+            pub fn agent(self) -> &'static str {
+                match self { $(Dialect::$variant => $agent,)* }
+            }
+
+            /// Whether there are rules by which sessions of this dialect are judged (SE-146); of others only the frame is.
+            ///
+            /// ```
+            /// use msg_session::Dialect;
+            /// assert!(Dialect::Codex.is_judged() && !Dialect::Aider.is_judged());
+            /// ```
+            pub fn is_judged(self) -> bool {
+                match self { $(Dialect::$variant => $judged,)* }
+            }
         }
     };
 }
 
 dialects! {
     /// Claude Code, JSON lines that form a tree.
-    ClaudeCode = "claude-code",
+    ClaudeCode = "claude-code", "Claude Code", JUDGED;
     /// Codex, JSON lines of Responses items.
-    Codex = "codex",
+    Codex = "codex", "Codex", JUDGED;
     /// Gemini CLI, JSON lines or one document.
-    GeminiCli = "gemini-cli",
+    GeminiCli = "gemini-cli", "Gemini CLI", JUDGED;
     /// opencode, a folder of small files or an export.
-    OpenCode = "opencode",
+    OpenCode = "opencode", "opencode", JUDGED;
     /// goose, JSON lines or rows.
-    Goose = "goose",
+    Goose = "goose", "goose", JUDGED;
     /// Cline and Roo Code, an array of Anthropic messages.
-    Cline = "cline",
+    Cline = "cline", "Cline", JUDGED;
     /// aider, a Markdown log.
-    Aider = "aider",
+    Aider = "aider", "aider", FRAMED;
     /// OpenHands, a file an event.
-    OpenHands = "openhands",
+    OpenHands = "openhands", "OpenHands", JUDGED;
     /// SWE-agent trajectories.
-    SweAgent = "swe-agent",
+    SweAgent = "swe-agent", "swe-agent", FRAMED;
     /// LangChain messages.
-    LangChain = "langchain",
+    LangChain = "langchain", "langchain", JUDGED;
     /// Pydantic AI messages.
-    PydanticAi = "pydantic-ai",
+    PydanticAi = "pydantic-ai", "pydantic-ai", JUDGED;
     /// OpenAI Agents SDK items.
-    AgentsSdk = "agents-sdk",
+    AgentsSdk = "agents-sdk", "agents-sdk", JUDGED;
     /// Vercel AI SDK UI messages.
-    VercelUi = "vercel-ui",
+    VercelUi = "vercel-ui", "vercel-ui", JUDGED;
     /// Vercel AI SDK messages for a model.
-    AiSdk = "ai-sdk",
+    AiSdk = "ai-sdk", "ai-sdk", JUDGED;
     /// AG-UI messages.
-    AgUi = "ag-ui",
+    AgUi = "ag-ui", "ag-ui", JUDGED;
     /// Google ADK events.
-    Adk = "adk",
+    Adk = "adk", "adk", JUDGED;
     /// Haystack chat messages.
-    Haystack = "haystack",
+    Haystack = "haystack", "haystack", JUDGED;
     /// LlamaIndex chat messages.
-    LlamaIndex = "llama-index",
+    LlamaIndex = "llama-index", "llama-index", JUDGED;
     /// AutoGen messages.
-    AutoGen = "autogen",
+    AutoGen = "autogen", "autogen", JUDGED;
     /// Microsoft Agent Framework messages.
-    AgentFramework = "agent-framework",
+    AgentFramework = "agent-framework", "agent-framework", JUDGED;
     /// Semantic Kernel chat histories.
-    SemanticKernel = "semantic-kernel",
+    SemanticKernel = "semantic-kernel", "semantic-kernel", JUDGED;
     /// ShareGPT conversations.
-    ShareGpt = "sharegpt",
+    ShareGpt = "sharegpt", "sharegpt", JUDGED;
     /// OpenAI fine-tuning lines.
-    OpenAiJsonl = "openai-jsonl",
+    OpenAiJsonl = "openai-jsonl", "openai-jsonl", JUDGED;
     /// Inspect evaluation logs.
-    Inspect = "inspect",
+    Inspect = "inspect", "inspect", FRAMED;
     /// OpenTelemetry GenAI spans.
-    Otel = "otel",
+    Otel = "otel", "otel", FRAMED;
     /// Qwen Code, JSON lines that form a tree.
-    QwenCode = "qwen-code",
+    QwenCode = "qwen-code", "Qwen Code", JUDGED;
     /// pi and openclaw, JSON lines that form a tree.
-    Pi = "pi",
+    Pi = "pi", "pi", JUDGED;
     /// Copilot CLI, a file of events.
-    CopilotCli = "copilot-cli",
+    CopilotCli = "copilot-cli", "Copilot CLI", JUDGED;
     /// What `claude -p --output-format stream-json` prints.
-    ClaudeStream = "claude-stream",
+    ClaudeStream = "claude-stream", "Claude Code", JUDGED;
     /// What `codex exec --json` prints.
-    CodexExec = "codex-exec",
+    CodexExec = "codex-exec", "Codex", JUDGED;
     /// ATIF trajectories.
-    Atif = "atif",
+    Atif = "atif", "atif", JUDGED;
     /// Kimi CLI, a file of events.
-    Kimi = "kimi",
+    Kimi = "kimi", "kimi", FRAMED;
     /// droid, JSON lines of Anthropic messages.
-    Droid = "droid",
+    Droid = "droid", "droid", FRAMED;
     /// Grok CLI, JSON lines of messages.
-    Grok = "grok",
+    Grok = "grok", "grok", FRAMED;
 }
 
 impl Dialect {
@@ -113,29 +141,6 @@ impl Dialect {
     /// ```
     pub fn is_store(self) -> bool {
         crate::dialects::frameworks::store(self).is_some()
-    }
-}
-
-impl Dialect {
-    /// What people call the agent.
-    ///
-    /// ```
-    /// use msg_session::Dialect;
-    ///
-    /// assert_eq!(Dialect::QwenCode.agent(), "Qwen Code");
-    /// assert_eq!(Dialect::LangChain.agent(), "langchain");
-    /// ```
-    pub fn agent(self) -> &'static str {
-        match self {
-            Dialect::ClaudeCode | Dialect::ClaudeStream => "Claude Code",
-            Dialect::Codex | Dialect::CodexExec => "Codex",
-            Dialect::GeminiCli => "Gemini CLI",
-            Dialect::QwenCode => "Qwen Code",
-            Dialect::CopilotCli => "Copilot CLI",
-            Dialect::Cline => "Cline",
-            Dialect::OpenHands => "OpenHands",
-            other => other.name(),
-        }
     }
 }
 

@@ -268,25 +268,6 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 impl Dialect {
-    /// Whether there are rules by which sessions of this dialect are judged (SE-146); of others only the frame is.
-    ///
-    /// ```
-    /// use msg_session::Dialect;
-    /// assert!(Dialect::Codex.is_judged() && !Dialect::Aider.is_judged());
-    /// ```
-    pub fn is_judged(self) -> bool {
-        !matches!(
-            self,
-            Dialect::Aider
-                | Dialect::SweAgent
-                | Dialect::Inspect
-                | Dialect::Otel
-                | Dialect::Kimi
-                | Dialect::Droid
-                | Dialect::Grok
-        )
-    }
-
     /// The newest version of the agent whose verdicts are known (SE-136); none where none are.
     ///
     /// ```

@@ -55,39 +55,45 @@ pub(crate) static FORMATS: &[&dyn Codec] = &[
     &msgmd::Msgmd,
     &lists::NATIVE,
     &langchaingo::Langchaingo,
-    &CLAUDE_CODE,
-    &CODEX,
-    &GEMINI_CLI,
-    &OPENCODE,
-    &GOOSE,
-    &CLINE,
-    &AIDER,
-    &OPENHANDS,
-    &SWE_AGENT,
-    &LANGCHAIN,
-    &PYDANTIC_AI,
-    &AGENTS_SDK,
-    &VERCEL_UI,
-    &AI_SDK,
-    &AG_UI,
-    &ADK,
-    &HAYSTACK,
-    &LLAMA_INDEX,
-    &AUTOGEN,
-    &AGENT_FRAMEWORK,
-    &SEMANTIC_KERNEL,
+    &lines(Dialect::ClaudeCode, "A session of Claude Code", claude_code),
+    &lines(Dialect::Codex, "A session of Codex", codex),
+    &lines(Dialect::GeminiCli, "A session of Gemini CLI", gemini_cli),
+    &session(Dialect::OpenCode, "An export of opencode", opencode),
+    &lines(Dialect::Goose, "A session of goose", goose),
+    &session(Dialect::Cline, "A task of Cline or Roo Code", cline),
+    &session(Dialect::Aider, "A chat history of aider", aider),
+    &session(Dialect::OpenHands, "Events of OpenHands", openhands),
+    &session(Dialect::SweAgent, "A trajectory of SWE-agent", swe_agent),
+    &session(Dialect::LangChain, "Messages of LangChain", otel::langchain),
+    &session(Dialect::PydanticAi, "Messages of Pydantic AI", pydantic_ai),
+    &lines(Dialect::AgentsSdk, "Items of the OpenAI Agents SDK", agents_sdk),
+    &session(Dialect::VercelUi, "UI messages of the Vercel AI SDK", vercel_ui),
+    &marked(Dialect::AiSdk, "Messages of the Vercel AI SDK for a model (ModelMessage, a prompt)"),
+    &marked(Dialect::AgUi, "Messages of AG-UI"),
+    &SessionFormat {
+        spans_lines: true,
+        ..marked(Dialect::Adk, "A session of Google's ADK, or its events")
+    },
+    &marked(Dialect::Haystack, "Messages of Haystack"),
+    &marked(Dialect::LlamaIndex, "Messages of LlamaIndex, or its chat store"),
+    &marked(Dialect::AutoGen, "Messages of AutoGen"),
+    &marked(
+        Dialect::AgentFramework,
+        "Messages of the Microsoft Agent Framework and Microsoft.Extensions.AI",
+    ),
+    &marked(Dialect::SemanticKernel, "A chat history of Semantic Kernel"),
     &session::SHAREGPT,
-    &OPENAI_JSONL,
-    &INSPECT,
-    &QWEN_CODE,
-    &PI,
-    &COPILOT_CLI,
-    &CLAUDE_STREAM,
-    &CODEX_EXEC,
-    &ATIF,
-    &KIMI,
-    &DROID,
-    &GROK,
+    &session(Dialect::OpenAiJsonl, "A fine-tuning line", |_| Likelihood::No),
+    &session(Dialect::Inspect, "A log of Inspect", inspect),
+    &lines(Dialect::QwenCode, "A session of Qwen Code", qwen_code),
+    &lines(Dialect::Pi, "A session of pi or openclaw", pi),
+    &lines(Dialect::CopilotCli, "A session of Copilot CLI", copilot_cli),
+    &lines(Dialect::ClaudeStream, "A stream-json log of Claude Code", claude_stream),
+    &lines(Dialect::CodexExec, "A log of codex exec --json", codex_exec),
+    &session(Dialect::Atif, "An ATIF trajectory", atif),
+    &lines(Dialect::Kimi, "A session of Kimi CLI", kimi),
+    &lines(Dialect::Droid, "A session of droid", droid),
+    &lines(Dialect::Grok, "A session of Grok CLI", grok),
 ];
 
 /// The limit has been applied where the bytes were read.
@@ -124,61 +130,9 @@ const fn marked(dialect: Dialect, about: &'static str) -> SessionFormat {
     session(dialect, about, |_| Likelihood::No)
 }
 
-static CLAUDE_CODE: SessionFormat =
-    lines(Dialect::ClaudeCode, "A session of Claude Code", claude_code);
-static CODEX: SessionFormat = lines(Dialect::Codex, "A session of Codex", codex);
-static GEMINI_CLI: SessionFormat = lines(Dialect::GeminiCli, "A session of Gemini CLI", gemini_cli);
-static OPENCODE: SessionFormat = session(Dialect::OpenCode, "An export of opencode", opencode);
-static GOOSE: SessionFormat = lines(Dialect::Goose, "A session of goose", goose);
-static CLINE: SessionFormat = session(Dialect::Cline, "A task of Cline or Roo Code", cline);
-static AIDER: SessionFormat = session(Dialect::Aider, "A chat history of aider", aider);
-static OPENHANDS: SessionFormat = session(Dialect::OpenHands, "Events of OpenHands", openhands);
-static SWE_AGENT: SessionFormat =
-    session(Dialect::SweAgent, "A trajectory of SWE-agent", swe_agent);
-static LANGCHAIN: SessionFormat =
-    session(Dialect::LangChain, "Messages of LangChain", otel::langchain);
-static PYDANTIC_AI: SessionFormat =
-    session(Dialect::PydanticAi, "Messages of Pydantic AI", pydantic_ai);
-static AGENTS_SDK: SessionFormat =
-    lines(Dialect::AgentsSdk, "Items of the OpenAI Agents SDK", agents_sdk);
-static VERCEL_UI: SessionFormat =
-    session(Dialect::VercelUi, "UI messages of the Vercel AI SDK", vercel_ui);
-static AI_SDK: SessionFormat =
-    marked(Dialect::AiSdk, "Messages of the Vercel AI SDK for a model (ModelMessage, a prompt)");
-static AG_UI: SessionFormat = marked(Dialect::AgUi, "Messages of AG-UI");
-static ADK: SessionFormat = SessionFormat {
-    spans_lines: true,
-    ..marked(Dialect::Adk, "A session of Google's ADK, or its events")
-};
-static HAYSTACK: SessionFormat = marked(Dialect::Haystack, "Messages of Haystack");
-static LLAMA_INDEX: SessionFormat =
-    marked(Dialect::LlamaIndex, "Messages of LlamaIndex, or its chat store");
-static AUTOGEN: SessionFormat = marked(Dialect::AutoGen, "Messages of AutoGen");
-static AGENT_FRAMEWORK: SessionFormat = marked(
-    Dialect::AgentFramework,
-    "Messages of the Microsoft Agent Framework and Microsoft.Extensions.AI",
-);
-static SEMANTIC_KERNEL: SessionFormat =
-    marked(Dialect::SemanticKernel, "A chat history of Semantic Kernel");
 static SHAREGPT: SessionFormat =
     session(Dialect::ShareGpt, "A ShareGPT conversation", otel::sharegpt);
-static OPENAI_JSONL: SessionFormat =
-    session(Dialect::OpenAiJsonl, "A fine-tuning line", |_| Likelihood::No);
-static INSPECT: SessionFormat = session(Dialect::Inspect, "A log of Inspect", inspect);
 static OTEL: SessionFormat = lines(Dialect::Otel, "OpenTelemetry GenAI spans", otel::otel);
-
-static QWEN_CODE: SessionFormat = lines(Dialect::QwenCode, "A session of Qwen Code", qwen_code);
-static PI: SessionFormat = lines(Dialect::Pi, "A session of pi or openclaw", pi);
-static COPILOT_CLI: SessionFormat =
-    lines(Dialect::CopilotCli, "A session of Copilot CLI", copilot_cli);
-static CLAUDE_STREAM: SessionFormat =
-    lines(Dialect::ClaudeStream, "A stream-json log of Claude Code", claude_stream);
-static CODEX_EXEC: SessionFormat =
-    lines(Dialect::CodexExec, "A log of codex exec --json", codex_exec);
-static ATIF: SessionFormat = session(Dialect::Atif, "An ATIF trajectory", atif);
-static KIMI: SessionFormat = lines(Dialect::Kimi, "A session of Kimi CLI", kimi);
-static DROID: SessionFormat = lines(Dialect::Droid, "A session of droid", droid);
-static GROK: SessionFormat = lines(Dialect::Grok, "A session of Grok CLI", grok);
 
 /// Whether a record of the lines, or the only one, is of a dialect.
 fn any_record(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {

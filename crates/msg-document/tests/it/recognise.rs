@@ -1,10 +1,13 @@
 //! `test_data/recognise*.jsonl` and `foreign.jsonl`: a document, and the name of its file; expected is its format, or
 //! what it is refused as.
 
+use std::collections::{BTreeSet, HashSet};
+
 use msg_document::{
     CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions,
     WriteOptions, check, convert, is_valid, key, messages, repair, stats,
 };
+use msg_session::Dialect;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -20,9 +23,19 @@ fn documents_are_recognised() {
         testkit::rows!("recognise_anthropic.jsonl"),
         testkit::rows!("foreign.jsonl"),
     ];
-    for rows in suites {
+    for rows in &suites {
         rows.check_lines(|row| recognised(&row.text));
     }
+    let rows = suites.iter().flat_map(testkit::Rows::rows);
+    let found: HashSet<String> = rows.map(|row| recognised(&row.text)).collect();
+    let names = Format::all().map(Format::name).chain(Dialect::ALL.iter().map(|it| it.name()));
+    // A fine-tuning line is chat messages to all who do not name it.
+    let is_missing = |it: &&str| *it != "openai-jsonl" && !found.contains(*it);
+    let missing: BTreeSet<&str> = names.filter(is_missing).collect();
+    assert!(
+        missing.is_empty(),
+        "test_data/recognise.jsonl has no document of {missing:?} that FORMATS in src/formats/mod.rs recognises"
+    );
 }
 
 /// The format, or how the refusal begins: what is read is not told, for formats come.

@@ -2,7 +2,7 @@
 //! with secrets, recorded responses; and the table of dialects that the cases show.
 #![allow(clippy::disallowed_methods, reason = "the page of rules is a file")]
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use msg_core::{Diagnostic, Message, Usage};
 use msg_session::{
@@ -82,14 +82,20 @@ fn render(row: &Row) -> Value {
 #[test]
 fn dialects_are_recognised() {
     let mut missed = Vec::new();
+    let mut unseen = Dialect::ALL.to_vec();
     for row in testkit::rows!("sessions.jsonl").rows() {
         let case = Row::read(&row.text);
         let found = Session::recognise(case.blobs()).map(|it| it.dialect());
         if found.as_ref().is_ok_and(|it| *it != case.dialect) {
             missed.push(format!("{}: {found:?}", row.name));
         }
+        unseen.retain(|it| found.as_ref() != Ok(it));
     }
     assert!(missed.is_empty(), "{missed:#?}");
+    assert!(
+        unseen.is_empty(),
+        "test_data/sessions.jsonl has no session of {unseen:?} that src/detect.rs recognises"
+    );
 }
 
 /// What is not a session by itself, or not of the dialect that is named, is refused with what it is.
@@ -103,7 +109,10 @@ fn refused() {
             Some(it) => Session::named(serde_json::from_value(it.clone()).unwrap(), blobs),
             None => Session::recognise(blobs),
         };
-        json!(session.unwrap_err().to_string()).to_string()
+        let options = case.get("options").map(|it| serde_json::from_value(it.clone()).unwrap());
+        let read = session.and_then(|it| it.read(&options.unwrap_or_default()));
+        let error = read.unwrap_err();
+        json!(format!("{}: {error}", error.code())).to_string()
     });
 }
 
@@ -252,10 +261,21 @@ fn the_table_of_dialects_is_true() {
     let page = fs::read_to_string(&path).unwrap();
     let start = page.find(BEGIN).unwrap() + BEGIN.len();
     let end = page.find(END).unwrap();
+    let rules = format!("{}{}", &page[..start], &page[end..]).to_lowercase();
+    let words: BTreeSet<_> = rules.split(|it: char| !it.is_alphanumeric() && it != '-').collect();
+    for dialect in Dialect::ALL {
+        assert!(
+            words.contains(dialect.name()),
+            "no rule of docs/formats/sessions.md names {dialect}"
+        );
+    }
     let wanted = format!("{}\n{table}\n{}", &page[..start], &page[end..]);
     match std::env::var_os("UPDATE_EXPECT") {
         Some(_) => fs::write(path, wanted).unwrap(),
-        None => assert_eq!(page, wanted, "UPDATE_EXPECT=1 rewrites the table"),
+        None => assert!(
+            page == wanted,
+            "UPDATE_EXPECT=1 rewrites the table of docs/formats/sessions.md"
+        ),
     }
 }
 
