@@ -13,7 +13,7 @@ use crate::codegen::replace_section;
 use crate::layers::{LAYERS, OUTSIDE, Room, plain};
 use crate::tidy::codes;
 use crate::tidy::codes::Row;
-use crate::workspace::{File, Workspace};
+use crate::workspace::Workspace;
 use crate::{Res, sh};
 
 // Writes `docs/diagnostics.md` from the crates' tables of codes, each code with the first case that
@@ -24,7 +24,7 @@ const HEAD: &str = "\
 
 What `msg` and the libraries report. Codes are stable: a code keeps its meaning, and a retired code is not
 given another. The rule leads to the page of its area in [formats](formats/README.md);
-the case is the first test case in which the code appears.
+the case is the first test in which the code appears.
 
 This page is written by `cargo xtask codegen` from the table of codes of each crate.
 ";
@@ -32,7 +32,7 @@ This page is written by `cargo xtask codegen` from the table of codes of each cr
 pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
     let mut rows = codes::rows(&workspace.files(&["rs"])?)?;
     rows.sort_by(|a, b| a.code.cmp(&b.code));
-    let cases = workspace.files(&["expect", "jsonl", "json"])?;
+    let cases = codes::cases(workspace)?;
     let mut text = HEAD.to_owned();
     let mut area = "";
     for row in &rows {
@@ -45,7 +45,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Res<Vec<Output>> {
                 "\n## {area}\n\n| code | severity | rule | what it means | case |\n|---|---|---|---|---|\n"
             )?;
         }
-        push_row(&mut text, row, first_case(&cases, &row.code))?;
+        push_row(&mut text, row, codes::first_case(&cases, &row.code))?;
     }
     Ok(vec![Output { path: "docs/diagnostics.md".to_owned(), text }])
 }
@@ -63,18 +63,6 @@ fn push_row(text: &mut String, row: &Row, case: Option<&str>) -> Res {
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// The first case file, by path, in which the whole code appears.
-fn first_case<'a>(cases: &'a [File], code: &str) -> Option<&'a str> {
-    let is_whole = |text: &str| {
-        text.match_indices(code).any(|(at, _)| {
-            let after = text[at + code.len()..].chars().next();
-            !after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '-')
-        })
-    };
-    let found = cases.iter().find(|it| it.path.contains("/test_data/") && is_whole(&it.text))?;
-    Some(&found.path)
 }
 
 // Writes the command reference in `docs/cli.md` and the man pages in `docs/man/`, from what the built

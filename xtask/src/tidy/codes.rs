@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::House;
 use crate::Res;
-use crate::workspace::File;
+use crate::workspace::{File, Workspace};
 
 /// A row of a table, as it is in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,41 @@ pub(crate) fn check(house: &House<'_>, breaches: &mut Vec<String>) -> Res {
     for row in rows.iter().filter(|it| !used.contains(&it.code)) {
         breaches.push(format!("{}: nothing uses {}", row.path, row.code));
     }
+    let cases = cases(house.workspace)?;
+    for row in &rows {
+        match (first_case(&cases, &row.code), NO_CASE.lines().any(|it| it == row.code)) {
+            (None, false) => breaches.push(format!(
+                "{}: no file of `test_data/` or `tests/` has a case of {}",
+                row.path, row.code
+            )),
+            (Some(path), true) => breaches
+                .push(format!("xtask/src/tidy/no_case.txt: {} has a case in {path}", row.code)),
+            _ => {}
+        }
+    }
     Ok(())
+}
+
+/// Codes that were there before each had to have a case. None is added.
+const NO_CASE: &str = include_str!("no_case.txt");
+
+/// The files in which codes have cases: those of `test_data/`, then the tests.
+pub(crate) fn cases(workspace: &Workspace) -> Res<Vec<File>> {
+    let mut files = workspace.files(&["expect", "jsonl", "json", "rs"])?;
+    files.retain(|it| it.path.contains("/test_data/") || it.path.contains("/tests/"));
+    files.sort_by_key(|it| it.path.ends_with(".rs"));
+    Ok(files)
+}
+
+/// The first of these files in which the whole code appears.
+pub(crate) fn first_case<'a>(cases: &'a [File], code: &str) -> Option<&'a str> {
+    let is_whole = |text: &str| {
+        text.match_indices(code).any(|(at, _)| {
+            let after = text[at + code.len()..].chars().next();
+            !after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '-')
+        })
+    };
+    Some(&cases.iter().find(|it| is_whole(&it.text))?.path)
 }
 
 /// All rows of all tables, in the order of the files.

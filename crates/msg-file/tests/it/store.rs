@@ -201,7 +201,9 @@ fn a_held_lock_names_its_holder() {
     held.lock().unwrap();
     let options = AppenderOptions { lock_timeout: Duration::from_millis(20), ..flush() };
     match Appender::open(&path, options) {
-        Err(Error::Locked { pid, .. }) => assert_eq!(pid, std::process::id()),
+        Err(error @ Error::Locked { pid, .. }) => {
+            assert_eq!((pid, error.code().as_str()), (std::process::id(), "msgfile::locked"));
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -210,7 +212,8 @@ fn a_held_lock_names_its_holder() {
 fn replace_keeps_modes_and_links_and_refuses_what_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = start(dir.path(), OLD);
-    assert!(matches!(replace(&path, b"other", b"new", Force::No), Err(Error::ChangedOnDisk)));
+    let refused = |bytes: &[u8]| replace(&path, bytes, b"newer", Force::No).unwrap_err().code();
+    assert_eq!(refused(b"other").as_str(), "msgfile::changed-on-disk");
     #[cfg(unix)]
     {
         use std::os::unix::fs::{PermissionsExt, symlink};
@@ -221,10 +224,7 @@ fn replace_keeps_modes_and_links_and_refuses_what_changed() {
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         fs::hard_link(&path, dir.path().join("second")).unwrap();
-        assert!(matches!(
-            replace(&path, b"new", b"newer", Force::No),
-            Err(Error::NotReplaceable(_))
-        ));
+        assert_eq!(refused(b"new").as_str(), "msgfile::not-replaceable");
         replace(&path, b"new", b"newer", Force::Yes).unwrap();
         assert_eq!(fs::read(dir.path().join("second")).unwrap(), b"newer");
         let looped = dir.path().join("loop.msg.md");
