@@ -10,8 +10,9 @@
 //!    comment is the help text) and implement [`Command`] for it. Flatten what is shared:
 //!    `InputArgs`, `OutputArgs`, `LineArgs`. Structs to flatten carry no doc comment, since clap
 //!    would put it in the place of yours.
-//! 2. Add its module, its variant and its arm below.
-//! 3. Say what its JSON form is in `docs/cli.md`, and add cases to `tests/it`.
+//! 2. Add its module, its line in `commands!` and its line in [`HELP`] below.
+//! 3. Say what its JSON form is in `docs/cli.md`, and add cases to `test_data/commands`, or to `test_data/files` where it
+//!    writes files.
 //!
 //! A command that answers documents writes one function `&[u8] -> Result<Answer, Box<Diagnostic>>` and
 //! hands it to `jsonl::run`; for a single document it calls the same function and prints the answer
@@ -52,10 +53,23 @@ pub(crate) trait Command {
     fn run(self, cx: &Context) -> Result<Status, Failure>;
 }
 
-/// One variant a command, in the order of `msg --help`.
-#[derive(Debug, clap::Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one, once a run")]
-pub(crate) enum Commands {
+macro_rules! commands {
+    ($($(#[$attribute:meta])* $name:ident($args:ty),)*) => {
+        /// One variant a command, in the order of `msg --help`.
+        #[derive(Debug, clap::Subcommand)]
+        #[expect(clippy::large_enum_variant, reason = "there is one, once a run")]
+        pub(crate) enum Commands { $($(#[$attribute])* $name($args),)* }
+
+        impl Commands {
+            /// Runs the command that was named.
+            pub(crate) fn run(self, cx: &Context) -> Result<Status, Failure> {
+                match self { $(Commands::$name(it) => it.run(cx),)* }
+            }
+        }
+    };
+}
+
+commands! {
     Check(check::Args),
     Repair(repair::Args),
     Ast(ast::Args),
@@ -81,38 +95,6 @@ pub(crate) enum Commands {
     Completions(reference::CompletionsArgs),
     #[command(hide = true)]
     Reference(reference::Args),
-}
-
-impl Commands {
-    /// Runs the command that was named.
-    pub(crate) fn run(self, cx: &Context) -> Result<Status, Failure> {
-        match self {
-            Commands::Check(it) => it.run(cx),
-            Commands::Repair(it) => it.run(cx),
-            Commands::Ast(it) => it.run(cx),
-            Commands::Convert(it) => it.run(cx),
-            Commands::Fit(it) => it.run(cx),
-            Commands::Trim(it) => it.run(cx),
-            Commands::Filter(it) => it.run(cx),
-            Commands::CutPoints(it) => it.run(cx),
-            Commands::Transcript(it) => it.run(cx),
-            Commands::Stats(it) => it.run(cx),
-            Commands::Tools(it) => it.run(cx),
-            Commands::Stream(it) => it.run(cx),
-            Commands::File(it) => it.run(cx),
-            Commands::Chat(it) => it.run(cx),
-            Commands::Doctor(it) => it.run(cx),
-            Commands::List(it) => it.run(cx),
-            Commands::Find(it) => it.run(cx),
-            Commands::Dataset(it) => it.run(cx),
-            Commands::View(it) => it.run(cx),
-            Commands::Cache(it) => it.run(cx),
-            Commands::Profiles(it) => it.run(cx),
-            Commands::Schema(it) => it.run(cx),
-            Commands::Completions(it) => it.run(cx),
-            Commands::Reference(it) => it.run(cx),
-        }
-    }
 }
 
 /// The help of the whole program: the commands by task, which clap cannot group by itself. A test compares it with the
@@ -225,6 +207,6 @@ mod tests {
         let mut there: Vec<&str> = visible.map(clap::Command::get_name).collect();
         listed.sort_unstable();
         there.sort_unstable();
-        assert_eq!(listed, there);
+        assert_eq!(listed, there, "left: the lines of HELP; right: those of `commands!`");
     }
 }

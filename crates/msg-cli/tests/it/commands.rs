@@ -47,6 +47,47 @@ fn files_become_what_is_written_down() {
     });
 }
 
+/// Each command is run by a case, or by a test here.
+#[test]
+fn each_command_has_a_case() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders =
+        ["tests/it", "test_data/commands/ok", "test_data/commands/err", "test_data/files/ok"];
+    let files = folders.iter().flat_map(|it| fs::read_dir(here.join(it)).unwrap());
+    let texts: Vec<_> = files.map(|it| fs::read(it.unwrap().path()).unwrap()).collect();
+    for name in commands() {
+        let forms = [format!("$ msg {name}"), format!("\"{name}\"")];
+        let is_run = |text: &Vec<u8>| forms.iter().any(|it| has(text, it));
+        assert!(texts.iter().any(is_run), "no case of test_data/commands runs `msg {name}`");
+    }
+}
+
+/// What `--json` prints is on the page of commands.
+#[test]
+fn each_json_form_is_described() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, forms) = page.split_once("## JSON forms\n").unwrap();
+    let (forms, _) = forms.split_once("\n## Commands\n").unwrap();
+    let heads: Vec<_> = forms.lines().filter(|it| it.starts_with("### ")).collect();
+    for name in commands() {
+        let has_form = stdout(&super::msg(&[&name, "--help"], b"")).contains("--json");
+        let is_described = heads.iter().any(|it| it.contains(&format!("`msg {name}")));
+        assert!(!has_form || is_described, "docs/cli.md has no JSON form of `msg {name}`");
+    }
+}
+
+fn has(text: &[u8], part: &str) -> bool {
+    text.windows(part.len()).any(|it| it == part.as_bytes())
+}
+
+/// The commands that `msg` has, without those below another one.
+pub(super) fn commands() -> Vec<String> {
+    let reference = stdout(&super::msg(&["reference"], b""));
+    let names = reference.lines().filter_map(|it| it.strip_prefix("### `msg ")?.strip_suffix('`'));
+    names.filter(|it| !it.contains(' ')).map(str::to_owned).collect()
+}
+
 /// The arguments of the first line, and what follows.
 fn command(case: &[u8]) -> (Vec<String>, &[u8]) {
     let end = case.iter().position(|it| *it == b'\n').unwrap();
@@ -104,16 +145,6 @@ fn files(folder: &Path, prefix: &str) -> BTreeMap<String, Vec<u8>> {
         }
     }
     res
-}
-
-/// The names of the dialects of model text are nowhere else.
-#[test]
-fn the_help_of_tools_names_every_dialect() {
-    let help = crate::stdout(&crate::msg(&["tools", "--help"], b""));
-    let words: Vec<&str> = help.split(|it: char| !it.is_alphanumeric()).collect();
-    for name in msg_xml::Dialects::NAMES {
-        assert!(words.contains(&name), "the help of `msg tools --dialects` lacks {name}");
-    }
 }
 
 // `test_data/findings.jsonl`: defects that users met, a case each, named by area and number (`f1_1`). Expected is how the run
