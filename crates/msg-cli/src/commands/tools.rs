@@ -154,9 +154,10 @@ pub(crate) struct ReadArgs {
     /// How to handle calls in code fences.
     #[arg(long, value_name = "WHEN", default_value = "fallback", value_parser = ["fallback", "never", "always"])]
     fenced_tools: String,
-    /// Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony,
-    /// kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: all, with --jsonl none].
-    #[arg(long, value_name = "A,B")]
+    #[arg(long, value_name = "A,B", help = format!(
+        "Read only calls of these dialects and `<tool>` blocks: {}; or all, or none [default: all, with --jsonl none]",
+        Dialects::NAMES.join(", ")
+    ))]
     dialects: Option<String>,
     /// A TOML file that describes further dialects; each is on.
     #[arg(long, value_name = "FILE")]

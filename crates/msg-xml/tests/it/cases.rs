@@ -85,6 +85,29 @@ fn cases_are_read_as_expected() {
     });
 }
 
+/// Each built-in dialect has a case that it alone reads, and a rule (XT-32).
+#[allow(clippy::disallowed_methods, reason = "the page of rules is a file")]
+#[test]
+fn each_dialect_has_a_case_and_a_rule() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats/tool-call-xml.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let listed = Dialects::NAMES.map(|it| format!("`{it}`")).join(", ");
+    assert!(
+        page.contains(&listed),
+        "XT-32 of docs/formats/tool-call-xml.md does not list {listed}"
+    );
+    let cases = all();
+    for name in Dialects::NAMES {
+        let is_of_it = |it: &Case| it.options.dialects == [name];
+        assert!(cases.iter().any(is_of_it), "test_data/cases.jsonl has no case of {name} alone");
+        let rule = format!(" {name}.**");
+        assert!(
+            page.contains(&rule),
+            "docs/formats/tool-call-xml.md has no rule `**XT-… {name}.**`"
+        );
+    }
+}
+
 #[test]
 fn any_cut_in_two_gives_the_same() {
     for case in all() {
