@@ -2,6 +2,7 @@
 //!
 //! It knows the file's shape and no field's meaning: the crate's own tests fill each profile from the table.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -53,7 +54,18 @@ fn names_in_order(text: &str) -> Vec<&str> {
 fn json(profiles: &[(&str, &Table)]) -> Res<String> {
     let default = profiles.iter().find(|it| it.0 == "default").map(|it| it.1);
     let rows: Vec<_> = profiles.iter().filter(|it| it.0 != "default").collect();
-    rows.iter().flat_map(|it| rules(it.1)).try_for_each(|it| it.map(drop))?;
+    let mut numbers = BTreeSet::new();
+    for rule in rows.iter().flat_map(|it| rules(it.1)) {
+        // Rules of a format's own page may have several answers.
+        let Some(number) = rule?[0].strip_prefix("PM-") else { continue };
+        let number: u32 = number.parse()?;
+        if !numbers.insert(number) {
+            let next = numbers.last().map_or(1, |it| it + 1);
+            return Err(
+                format!("{SOURCE}: two rules are PM-{number}, the next is PM-{next}").into()
+            );
+        }
+    }
     let text = serde_json::to_string_pretty(&json!({ "default": default, "profiles": rows }))?;
     Ok(text + "\n")
 }

@@ -103,7 +103,8 @@ fn provider_rules() {
         let text = row.text.replace("LONG", &"A".repeat(5_242_881));
         let case: RuleCase = serde_json::from_str(&text).expect("a case");
         let profile = Profile::named(&case.profile).expect("a profile").asked_as(&case.model);
-        let rule = profile.rules.iter().find(|it| it.number == case.rule).expect("a rule");
+        let rule = profile.rules.iter().find(|it| it.number == case.rule);
+        let rule = rule.unwrap_or_else(|| panic!("profiles.toml: {} has no rule {}", case.profile, case.rule));
         let found = |messages: &[Message]| {
             let mut found = check(messages, Some(&profile), &case.options);
             found.retain(|it| it.severity > Severity::Info);
@@ -114,7 +115,7 @@ fn provider_rules() {
         let (kept, broken) = (found(&case.accepts), found(&case.refuses));
         assert!(!kept.iter().any(is_told), "{}: found where nothing is wrong: {kept:?}", case.rule);
         let told = broken.iter().find(|it| is_told(it));
-        let told = told.unwrap_or_else(|| panic!("{}: not found: {broken:?}", case.rule));
+        let told = told.unwrap_or_else(|| panic!("{}: profiles.toml finds nothing of it, but {broken:?}", case.rule));
         assert!(told.answer.is_some(), "{}: without an answer", case.rule);
         let codes = |it: &[Diagnostic]| it.iter().map(|it| it.code.to_string()).collect::<Vec<_>>();
         let (kept, broken) = (codes(&kept), codes(&broken));
@@ -134,7 +135,12 @@ fn each_rule_of_a_provider_has_a_row_or_a_reason() {
                 rows.iter().any(|it| it.profile == profile.name && it.rule == rule.number);
             // Settings are found, and have their rows, where the head of a request is read.
             let needs_row = rule.why_not.is_empty() && rule.codes != ["profile::setting"];
-            assert_eq!(has_row, needs_row, "{} of {}", rule.number, profile.name);
+            let (number, name, not) =
+                (&rule.number, &profile.name, if needs_row { "no" } else { "a needless" });
+            assert_eq!(
+                has_row, needs_row,
+                "test_data/provider_rules.jsonl has {not} row for {number} of {name}"
+            );
             numbers.insert(rule.number.clone());
         }
     }
