@@ -15,6 +15,7 @@ mod leaves;
 mod pairing;
 mod rules;
 mod spent;
+mod twice;
 mod words;
 
 use std::borrow::Cow;
@@ -119,6 +120,7 @@ pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
     let mut output = Written::of(written, &told.made_up);
     let Lacking { mut missing, more, beside } = output.without(source, told);
     let left_out = beside.left_out(written);
+    twice::drop_types_of_data_urls(&mut missing, source, told.is_one, |it| output.take(it));
     output.pair_data_urls(&mut missing);
     if missing.is_empty() && more == 0 {
         return Account { lost: Vec::new(), left_out };
@@ -130,7 +132,7 @@ pub(crate) fn account(source: &str, written: &str, told: &Told<'_>) -> Account {
         return Account { lost: Vec::new(), left_out };
     }
     output.pair_by_words(&mut missing, written, told);
-    pairing::drop_said_twice(&mut missing, source);
+    twice::drop_said_twice(&mut missing, source);
     if told.keeps_format && told.kept.is_none() && told.is_one {
         let kept = if missing.is_empty() { None } else { Kept::of(source, written) };
         kept.into_iter().for_each(|kept| {

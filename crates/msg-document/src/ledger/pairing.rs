@@ -33,7 +33,7 @@ pub(super) struct Missing {
     /// The way to it.
     pub(super) steps: Vec<String>,
     /// Whether its name is data, too.
-    is_free: bool,
+    pub(super) is_free: bool,
     pub(super) is_text: bool,
     /// Whether it may be said once for several times.
     pub(super) is_shared: bool,
@@ -43,7 +43,7 @@ pub(super) struct Missing {
     pub(super) said: String,
     synonyms: &'static [&'static str],
     /// The member of those that say one thing twice that it is in.
-    twin: Option<&'static str>,
+    pub(super) twin: Option<&'static str>,
 }
 
 /// What of a source was not found at once.
@@ -261,7 +261,7 @@ impl<'w> Written<'w> {
     }
 
     /// Takes one of the values that were counted.
-    fn take(&mut self, key: u64) -> bool {
+    pub(super) fn take(&mut self, key: u64) -> bool {
         self.count_word();
         let found = self.counts.get_mut(&key).filter(|it| it.left > 0);
         found.map(|it| it.left -= 1).is_some()
@@ -479,29 +479,6 @@ fn keys_in_texts(written: &str) -> HashSet<u64> {
     keys
 }
 
-/// Takes out what another member of the same element says.
-pub(super) fn drop_said_twice(missing: &mut Vec<Missing>, source: &str) {
-    let twins = missing.iter().filter(|it| it.twin.is_some());
-    let mut said: HashMap<_, Vec<(&str, String)>> =
-        twins.map(|it| (it.element, Vec::new())).collect();
-    if said.is_empty() {
-        return;
-    }
-    walk(source, |leaf, way| {
-        let Some(name) = rules::twin(way).filter(|_| rules::is_thought(&leaf)) else { return };
-        let Some(said) = said.get_mut(&element(way)) else { return };
-        match said.iter_mut().find(|it| it.0 == name) {
-            Some(known) => known.1.push_str(&leaf.said()),
-            None => said.push((name, leaf.said().into_owned())),
-        }
-    });
-    missing.retain(|it| {
-        let others = said.get(&it.element).into_iter().flatten();
-        let mut others = others.filter(|other| Some(other.0) != it.twin);
-        it.twin.is_none() || !others.any(|other| other.1.contains(&it.said))
-    });
-}
-
 /// Values of elements that are written as they were, which were taken for equal ones of elements that are not: these are
 /// what is missing. Linear in the source, where there are any.
 pub(super) fn move_to_edited(
@@ -556,7 +533,7 @@ impl Missing {
     }
 
     /// The name of the member that holds it.
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         let is_index = |it: &&String| it.bytes().all(|it| it.is_ascii_digit());
         self.steps.iter().rev().find(|it| !is_index(it)).map_or("", String::as_str)
     }

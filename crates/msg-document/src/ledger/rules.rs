@@ -417,6 +417,11 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
     of_answer.filter(|_| !told.keeps_format).or(of_records).or(of_turns)
 }
 
+/// Whether a member of this name says the type of media.
+pub(super) fn is_media_type(name: &str) -> bool {
+    matches!(name, "mime_type" | "mimeType" | "media_type" | "mediaType" | "format")
+}
+
 /// The ways in which a value may be said: a data URL by its type and data, a text file by its text, a media type by the
 /// word that a provider has for it, JSON in a text by its values, a seal in base64 or not, the result of a tool without its heading.
 pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
@@ -430,7 +435,7 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         walk(said, |leaf, _| inner.extend([leaf.name, " ", &*leaf.said(), " "]));
         res.push(Cow::Owned(inner));
     }
-    if matches!(name, "mime_type" | "mimeType" | "media_type" | "mediaType") {
+    if is_media_type(name) && name != "format" {
         let formats = [said.strip_prefix("audio/"), msg_bedrock::media_format(said)];
         res.extend(formats.into_iter().flatten().map(Cow::Borrowed));
         res.push(Cow::Owned(said.to_ascii_lowercase()));

@@ -1,0 +1,97 @@
+//! Values that a source says twice in one element: where one of them was written, the other one is not lost.
+//!
+//! ```json
+//! {"reasoning_content": "Hm.", "thinking_blocks": [{"type": "thinking", "thinking": "Hm."}]}
+//! {"mimeType": "image/png", "data": "data:image/png;base64,iVBORw0KGgo="}
+//! ```
+
+use std::collections::HashMap;
+
+use msg_codec::DataUrl;
+
+use super::leaves::{Leaf, steps, text_key, walk};
+use super::pairing::{Missing, element};
+use super::rules;
+
+/// Takes out what another member of the same element says.
+pub(super) fn drop_said_twice(missing: &mut Vec<Missing>, source: &str) {
+    let twins = missing.iter().filter(|it| it.twin.is_some());
+    let mut said: HashMap<_, Vec<(&str, String)>> =
+        twins.map(|it| (it.element, Vec::new())).collect();
+    if said.is_empty() {
+        return;
+    }
+    walk(source, |leaf, way| {
+        let Some(name) = rules::twin(way).filter(|_| rules::is_thought(&leaf)) else { return };
+        let Some(said) = said.get_mut(&element(way)) else { return };
+        match said.iter_mut().find(|it| it.0 == name) {
+            Some(known) => known.1.push_str(&leaf.said()),
+            None => said.push((name, leaf.said().into_owned())),
+        }
+    });
+    missing.retain(|it| {
+        let others = said.get(&it.element).into_iter().flatten();
+        let mut others = others.filter(|other| Some(other.0) != it.twin);
+        it.twin.is_none() || !others.any(|other| other.1.contains(&it.said))
+    });
+}
+
+/// The type of media that is said beside a data URL of the same type: of such a URL the data are left to be found, and
+/// where that was written a type that is missing goes. `take` pairs what was written under a key.
+pub(super) fn drop_types_of_data_urls(
+    missing: &mut Vec<Missing>,
+    source: &str,
+    is_one: bool,
+    mut take: impl FnMut(u64) -> bool,
+) {
+    let may_be = |it: &Missing| {
+        it.is_text && !it.is_free && (rules::is_media_type(it.name()) || is_url(&it.said))
+    };
+    if !missing.iter().any(may_be) {
+        return;
+    }
+    let mut said: HashMap<Vec<String>, Beside> = HashMap::new();
+    walk(source, |leaf, way| {
+        let outer = || steps(&way[..way.len() - 1], is_one);
+        if rules::is_media_type(leaf.name) {
+            said.entry(outer()).or_default().types.push(leaf.said().into_owned());
+        } else if is_data_url(&leaf)
+            && let Some(it) = DataUrl::parse(&leaf.said())
+        {
+            said.entry(outer()).or_default().url = Some(it.media_type.to_owned());
+        }
+    });
+    let is_type = |it: &str, url: &str| rules::spellings(MEDIA_TYPE, url).iter().any(|of| of == it);
+    said.retain(|_, it| {
+        it.url.as_deref().is_some_and(|url| it.types.iter().any(|it| is_type(it, url)))
+    });
+    let outer = |it: &Missing| it.steps.split_last().map(|it| it.1.to_vec()).unwrap_or_default();
+    missing.retain_mut(|it| {
+        let url = DataUrl::parse(&it.said).filter(|_| may_be(it));
+        let data = url.map(|it| it.data.to_owned());
+        let Some(data) = data.filter(|_| said.remove(&outer(it)).is_some()) else { return true };
+        it.key = text_key(&data);
+        it.said = data;
+        !take(it.key)
+    });
+    // The URLs of these were written as they are.
+    missing.retain(|it| !may_be(it) || !said.contains_key(&outer(it)));
+}
+
+/// What one object says of its medium.
+#[derive(Default)]
+struct Beside {
+    types: Vec<String>,
+    /// The type of its data URL.
+    url: Option<String>,
+}
+
+const MEDIA_TYPE: &str = "media_type";
+
+fn is_data_url(leaf: &Leaf<'_>) -> bool {
+    leaf.text.strip_prefix('"').is_some_and(is_url)
+}
+
+fn is_url(said: &str) -> bool {
+    said.starts_with("data:")
+}
