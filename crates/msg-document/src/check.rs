@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use msg_chainast::{Acceptance, Profile, RequestThinking};
+use msg_chainast::{Acceptance, ChainRepairOptions, Profile, ReasoningRequired, RequestThinking};
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity, request, with_article};
 use serde::Serialize;
@@ -18,8 +18,9 @@ use crate::codec::Side;
 use crate::document::Document;
 use crate::format::Format;
 use crate::json::{repair_json, to_json};
-use crate::options::{CheckOptions, ReadOptions};
+use crate::options::{CheckOptions, ReadOptions, RepairOptions};
 use crate::refusal::Refusal;
+use crate::repair::repair_one;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
 use crate::settings::{Asked, check_settings};
@@ -82,7 +83,9 @@ fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let known = skeleton.map(|_| Format::default());
     let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
-    Ok(document.check_text(Some(json), options))
+    let mut checked = document.check_text(Some(json), options);
+    document.promise_what_is_mended(json, options, &mut checked);
+    Ok(checked)
 }
 
 /// Whether a document has no error: what [`check`] calls `ok`, found without looking on after the first error.
@@ -175,7 +178,37 @@ impl Document {
     /// Checks what was read. What only its text shows, a member that the provider requires or does not know, is seen
     /// where the document has its [source](Document::source).
     pub fn check(&self, options: &CheckOptions) -> Checked {
-        self.check_text(self.source().filter(|_| !self.is_edited()), options)
+        let text = self.source().filter(|_| !self.is_edited());
+        let mut checked = self.check_text(text, options);
+        if let Some(text) = text {
+            self.promise_what_is_mended(text, options, &mut checked);
+        }
+        checked
+    }
+
+    /// Takes back the promises that a repair does not keep: a format that is not the provider's may have no place for what
+    /// is mended. Costs a repair where such a document has an error.
+    fn promise_what_is_mended(&self, text: &[u8], options: &CheckOptions, checked: &mut Checked) {
+        let is_promised = |it: &Diagnostic| {
+            it.is_error() && it.fix.is_some() && it.code != "profile::other-format"
+        };
+        let profile = options.profile.as_ref().filter(|it| !is_asked(it, self));
+        let Some(profile) = profile.filter(|_| checked.diagnostics.iter().any(is_promised)) else {
+            return;
+        };
+        let read = options.read.clone().with_from(Some(self.format()));
+        let chain = ChainRepairOptions::new().with_check(options.chain).with_profile(profile);
+        let options = RepairOptions::default().with_read(read).with_chain(chain);
+        let of = |it: &Diagnostic| (it.code.clone(), it.at.message, it.at.part);
+        let kept: HashSet<_> = match repair_one(text, &options) {
+            Ok(repaired) => repaired.edits.iter().map(of).collect(),
+            Err(_) => HashSet::new(),
+        };
+        for it in checked.diagnostics.iter_mut().filter(|it| is_promised(it)) {
+            if !kept.contains(&of(it)) {
+                it.fix = None;
+            }
+        }
     }
 
     /// As [`Document::check`], of a document that was read from this text.
@@ -390,7 +423,7 @@ impl Document {
 }
 
 /// Formats whose results have no name: who writes them for a provider that wants it takes that of the call.
-const UNNAMED: [&str; 15] = [
+const UNNAMED: [&str; 16] = [
     "ag-ui",
     "agent-framework",
     "agents-sdk",
@@ -406,20 +439,40 @@ const UNNAMED: [&str; 15] = [
     "otel",
     "responses",
     "swe-agent",
+    "turns",
 ];
 
-/// A profile without the rules that a document of a format can neither break nor keep: the name of a result where it has
-/// none, and ids that the format makes of the places of cells, which get others where they are sent.
-fn of_writer<'p>(format: &str, profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
+/// Formats whose calls have a place for a signature. Who writes another one for a provider that wants it takes its
+/// placeholder.
+const SIGNED: [&str; 12] = [
+    "adk",
+    "ai-sdk",
+    "gemini",
+    "interactions",
+    "langchain",
+    "langchaingo",
+    "msgmd",
+    "native",
+    "openai",
+    "openai-jsonl",
+    "pydantic-ai",
+    "vercel-ui",
+];
+
+/// A profile without the rules that a document of a format can neither break nor keep: the name of a result and the
+/// signature of a call where it has none, and ids that the format makes of the places of cells, which get others where
+/// they are sent.
+fn of_writer<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
     if profile.results_named && UNNAMED.contains(&format) {
-        let mut it = profile.into_owned();
-        it.results_named = false;
-        return Cow::Owned(it);
+        profile.to_mut().results_named = false;
     }
-    if format == "msgmd" {
-        return Cow::Owned(profile.into_owned().with_any_ids());
+    if profile.reasoning_require == ReasoningRequired::CallSignature && !SIGNED.contains(&format) {
+        profile.to_mut().reasoning_require = ReasoningRequired::None;
     }
-    profile
+    match format {
+        "msgmd" => Cow::Owned(profile.into_owned().with_any_ids()),
+        _ => profile,
+    }
 }
 
 /// That a request is in the format of another API than the one that the provider has, where it could not be one of its

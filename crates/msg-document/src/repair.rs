@@ -105,8 +105,15 @@ impl RepairOptions {
     }
 }
 
+/// As many times a document is completed, and read and mended again, where a mend shows more; what is left remains.
+const RUNS: usize = 4;
+
 /// Mends a document that is one conversation.
-fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
+pub(crate) fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
+    repair_at_most(RUNS, json, options)
+}
+
+fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     let asks_head = options.chain.check.request && options.chain.profile.is_some();
     let text = if asks_head { None } else { std::str::from_utf8(json).ok() };
     let skeleton = text.and_then(|it| Skeleton::of_text(it, &options.read).map(|of| (of, it)));
@@ -119,9 +126,11 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     let (messages, side) = (document.messages().len(), document.side());
     let is_odd = document.says_unknown() || side != Side::Conversation;
     let mut places = None;
-    let mut edits = document.repair_text(Some(json), options, is_odd.then_some(&mut places));
+    let mut edits = document.repair_text(RUNS, Some(json), options, is_odd.then_some(&mut places));
     document.expect_writer()?;
     let changed = !edits.is_empty();
+    // To write turns takes the messages out.
+    let is_left_empty = document.is_empty();
     let mut text = match changed {
         true => document.mended(json),
         false => json.to_vec(),
@@ -135,7 +144,7 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     // Nothing may be left that its reader takes for a message.
     document.may_have_errors |= is_foreign || changed && document.says_nothing();
     let mut remaining = document.remaining_in(&text, options);
-    if messages > 0 && document.is_empty() {
+    if messages > 0 && is_left_empty {
         let mut nothing = no_messages();
         nothing.severity = Severity::Error;
         remaining.push(nothing);
@@ -155,10 +164,10 @@ fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
         // What was written without an edit is the source in another spelling.
         text = json.to_vec();
     }
-    if changed && is_odd {
+    if changed && is_odd && runs > 1 {
         // A reader may take what is not understood for something else now that the rest of it is gone, and a list for a
         // conversation where there was an answer.
-        let again = document.repaired_again(&text, (side, places.as_ref()), options);
+        let again = document.repaired_again(runs - 1, &text, (side, places.as_ref()), options);
         if let Some(again) = again {
             text = again.document;
             edits.extend(again.edits);
@@ -198,6 +207,7 @@ impl Document {
     /// at the places that they have in the first.
     fn repaired_again(
         &self,
+        runs: usize,
         text: &[u8],
         (side, places): (Side, Option<&MendedPlaces>),
         options: &RepairOptions,
@@ -209,7 +219,7 @@ impl Document {
         }
         let read = options.read.clone().with_from(Some(self.format()));
         let options = RepairOptions { read, strict: false, ..options.clone() };
-        let mut again = repair_one(text, &options).ok().filter(|it| it.changed)?;
+        let mut again = repair_at_most(runs, text, &options).ok().filter(|it| it.changed)?;
         for it in &mut again.edits {
             let Some((message, places)) = it.at.message.zip(places) else { continue };
             let place = places.in_input(message, it.at.part);
@@ -235,7 +245,7 @@ impl Document {
     ) -> (Vec<Diagnostic>, Option<MendedPlaces>) {
         let text = self.source().filter(|_| !self.is_edited()).map(<[u8]>::to_vec);
         let mut places = None;
-        let found = self.repair_text(text.as_deref(), options, Some(&mut places));
+        let found = self.repair_text(RUNS, text.as_deref(), options, Some(&mut places));
         (found, places)
     }
 
@@ -271,6 +281,7 @@ impl Document {
     /// As [`Document::repair`], of a document that was read from this text.
     fn repair_text(
         &mut self,
+        runs: usize,
         text: Option<&[u8]>,
         options: &RepairOptions,
         places: Option<&mut Option<MendedPlaces>>,
@@ -283,10 +294,11 @@ impl Document {
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
         let judged = (profile, options.chain.check.request);
         let refused = self.refused(text, judged);
-        if may_be_completed(&refused)
+        if runs > 0
+            && may_be_completed(&refused)
             && let Some(completed) = text.and_then(|it| self.completed(it, &options.read, judged))
         {
-            return self.repair_completed(completed, options, places);
+            return self.repair_completed(runs - 1, completed, options, places);
         }
         let head = self.head_edits(options);
         let mut foreign: Vec<_> = foreign_parts(self.messages()).collect();
@@ -335,6 +347,7 @@ impl Document {
     /// As [`Document::repair_text`], of the document that it is with the words that were missing.
     fn repair_completed(
         &mut self,
+        runs: usize,
         (completed, mut missing): (Document, Vec<Diagnostic>),
         options: &RepairOptions,
         places: Option<&mut Option<MendedPlaces>>,
@@ -343,7 +356,7 @@ impl Document {
         let source = self.source.take();
         *self = Document { listed: self.listed, source, ..completed };
         missing.retain(|it| it.fix.is_some());
-        missing.extend(self.repair_text(Some(&text), options, places));
+        missing.extend(self.repair_text(runs, Some(&text), options, places));
         self.edited.get_or_insert(Edited::As(text));
         msg_core::sort_by_rank(&mut missing, |it| it.at.message);
         missing

@@ -273,8 +273,10 @@ impl Args {
     /// The commands that mend what was found: a store is mended by another one than its messages.
     fn what_mends(&self, found: &[Diagnostic]) -> String {
         let is_of_store = |it: &&Diagnostic| it.code.as_str().starts_with("session::");
+        // A body of another API is converted; its finding says how.
+        let is_mended = |it: &&Diagnostic| it.fix.is_some() && it.code != "profile::other-format";
         let (of_store, others): (Vec<_>, Vec<_>) =
-            found.iter().filter(|it| it.fix.is_some()).partition(is_of_store);
+            found.iter().filter(is_mended).partition(is_of_store);
         let repair = self.chain.repair_command() + &self.request.command();
         let commands = [(repair.as_str(), others.len()), ("msg doctor --fix", of_store.len())];
         let lines = commands.iter().filter(|it| it.1 > 0).map(|(command, n_mended)| {

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use msg_core::{Message, Part, Report, Role, ToolResult};
+use msg_core::{Message, Origin, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, Write, records};
@@ -34,7 +34,7 @@ impl Format for Cline {
         let mut findings = array.findings.clone();
         findings.extend(path.unknown);
         let mut view = View { findings, branches: path.branches, ..View::default() };
-        messages(&mut view, &path.sent, false, parts::anthropic_part);
+        messages(&mut view, &path.sent, false, part);
         view.note_makers(|at| {
             maker(model_info(&array, at, MODEL), model_info(&array, at, PROVIDER))
         });
@@ -169,6 +169,18 @@ fn record(object: &Object<'_>) -> Option<Record> {
 fn sent<'a>(array: &Array<'_>, at: usize, sender: Sender, object: &Object<'a>) -> Sent<'a> {
     let content = parts::anthropic_content(object.get("content"));
     Sent { record: at, place: array.place(at), sender, answer: None, content }
+}
+
+/// A block. The result of a tool names it, which a block of Anthropic does not.
+fn part(value: Value<'_>) -> Option<Part> {
+    let mut part = parts::anthropic_part(value)?;
+    if let Part::ToolResult(it) = &mut part
+        && let Some(name) = value.object().and_then(|it| it.text("name"))
+    {
+        it.extra.remove(&Origin::Anthropic, "name");
+        it.name = Some(name.into_owned());
+    }
+    Some(part)
 }
 
 // A session of Cline's SDK (SE-150): one document of Anthropic messages, in which results name their tool.

@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 
+use msg_codec::DataUrl;
 use msg_core::{File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult, Usage};
 use msg_json::{Writer, to_text};
 
@@ -239,8 +240,10 @@ fn write_part(it: &mut Writer<'_>, part: &Part, is_snake: bool) {
                 it.key("name").str(&call.name);
                 write_arguments(it.key("args"), call);
             });
-            // The loader takes bytes alone.
-            if let Some(signature) = call.signature.as_deref().filter(|it| is_base64(it)) {
+            // The loader takes bytes alone, in either alphabet of base64: the placeholder that Gemini takes is in that of URLs.
+            let is_bytes =
+                |it: &&str| is_base64(DataUrl::standard_base64(it).as_deref().unwrap_or(it));
+            if let Some(signature) = call.signature.as_deref().filter(is_bytes) {
                 it.key(name("thoughtSignature", "thought_signature")).str(signature);
             }
         }
