@@ -9,13 +9,14 @@
 //! ```
 //!
 //! The family is a part of the id, so that only a result of the same family answers. A NUL cannot occur in
-//! an id that a provider takes; a list that has one in the kind of a call is left alone.
+//! an id that a provider takes; a list that has one in the kind of a call is left alone. A reference to an item that
+//! the provider keeps is the call of the next result that no other call is for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use msg_core::{
-    CallKind, Content, Diagnostic, Extra, Message, Other, PairSide, Pairing, Part, Place, RawJson,
-    ToolCall, ToolResult,
+    CallKind, Content, Diagnostic, Extra, Message, Origin, Other, PairSide, Pairing, Part, Place,
+    RawJson, ToolCall, ToolResult,
 };
 
 const MARK: char = '\0';
@@ -61,17 +62,28 @@ pub(crate) fn put_into(messages: &mut [Message]) -> bool {
 }
 
 fn wants_stand_ins<'m>(mut messages: impl Iterator<Item = &'m Message> + Clone) -> bool {
-    messages.clone().any(|it| it.parts.iter().any(is_paired)) && !messages.any(is_marked)
+    let wants = |it: &Part| is_paired(it) || matches!(it, Part::Other(it) if may_refer_to_call(it));
+    messages.clone().any(|it| it.parts.iter().any(wants)) && !messages.any(is_marked)
+}
+
+/// Whether an item refers to one that the provider keeps, which may be a call.
+fn may_refer_to_call(it: &Other) -> bool {
+    if it.format != Origin::Responses || it.place != Some(Place::Item) {
+        return false;
+    }
+    let is_of_no_call = |id: &String| ["rs_", "msg_"].iter().any(|it| id.starts_with(it));
+    let kind = it.value.member_text("type");
+    kind.is_none_or(|it| it == "item_reference")
+        && it.value.member("role").is_none()
+        && it.value.member_text("id").is_some_and(|it| !is_of_no_call(&it))
 }
 
 fn put(messages: &mut [Message]) {
     let pairs = Pairs::of(messages);
     for (at, message) in messages.iter_mut().enumerate() {
         for (part, it) in message.parts.iter_mut().enumerate() {
-            if let Part::Other(other) = it
-                && let Some(pairing) = other.pairing()
-                && let Some(id) = pairs.id((at, part), &pairing)
-            {
+            let Part::Other(other) = it else { continue };
+            if let Some((pairing, id)) = pairs.asked((at, part), other) {
                 let extra = std::mem::take(&mut other.extra);
                 *it = stand_in(&pairing, id, other.value.text(), extra);
             }
@@ -88,6 +100,8 @@ struct Pairs {
     results: HashSet<String>,
     /// The ids of calls that a plain result answers, as the API takes it.
     plainly_answered: HashSet<String>,
+    /// The ids of the results of calls that are referred to, by the place of the reference.
+    referred: HashMap<(usize, usize), String>,
 }
 
 impl Pairs {
@@ -95,12 +109,23 @@ impl Pairs {
         let mut res = Self::default();
         let mut open: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
         let mut open_plain = HashSet::new();
+        let (mut calls, mut references) = (HashSet::new(), VecDeque::new());
         for (at, message) in messages.iter().enumerate() {
             for (part, it) in message.parts.iter().enumerate() {
                 match it {
+                    Part::ToolCall(it) => {
+                        calls.insert(it.id.as_str());
+                    }
                     Part::ToolResult(it) if open_plain.remove(&it.call_id) => {
                         res.plainly_answered.insert(it.call_id.clone());
                     }
+                    Part::ToolResult(it) if !calls.contains(it.call_id.as_str()) => {
+                        if let Some(place) = references.pop_front() {
+                            calls.insert(it.call_id.as_str());
+                            res.referred.insert(place, it.call_id.clone());
+                        }
+                    }
+                    Part::Other(it) if may_refer_to_call(it) => references.push_back((at, part)),
                     Part::Other(it) => {
                         let Some(it) = it.pairing() else { continue };
                         if it.id.is_empty() {
@@ -135,6 +160,18 @@ impl Pairs {
             self.numbers.insert(call, number);
         }
         self.numbers.insert(place, number);
+    }
+
+    /// What a part is substituted by, and the id of that.
+    fn asked(&self, place: (usize, usize), it: &Other) -> Option<(Pairing, String)> {
+        if let Some(id) = self.referred.get(&place) {
+            let (side, family) = (PairSide::Call, "item_reference".to_owned());
+            let pairing = Pairing { side, id: id.clone(), family, is_hosted: false };
+            return Some((pairing, id.clone()));
+        }
+        let pairing = it.pairing()?;
+        let id = self.id(place, &pairing)?;
+        Some((pairing, id))
     }
 
     /// The id of a substitute; none for a call that wants no answer.
@@ -258,7 +295,7 @@ fn item(json: &str, id: &str, extra: Extra) -> Part {
     let value = RawJson::new(json).unwrap_or_else(|_| RawJson::string(json));
     let (own, family) = id.split_once(MARK).unwrap_or((id, ""));
     let origin = Other::origin_of_family(family);
-    let is_item = origin == msg_core::Origin::Responses;
+    let is_item = origin == Origin::Responses;
     let place = Some(if is_item { Place::Item } else { Place::Content });
     let item = Other { place, extra, ..Other::new(origin, value) };
     Part::Other(match item.pairing() {

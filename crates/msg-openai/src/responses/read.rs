@@ -36,19 +36,12 @@ pub(crate) fn items<'a>(
             let message = Some(cx.message);
             return Err(Error::Shape { message, expected: "an item, which is an object", offset });
         }
-        let follows_message = res.ends_in_message;
         let keep = |it: &mut Item, source: &str| {
             it.parts.first_mut().iter_mut().for_each(|it| {
                 keep_whole(it.extra_mut(), &RESPONSES, source);
             });
         };
-        let item = read_mended(
-            reader,
-            cx,
-            mend,
-            |reader, cx| read_item(reader, cx, follows_message),
-            keep,
-        );
+        let item = read_mended(reader, cx, mend, read_item, keep);
         res.push(item.map_err(|it| it.in_message(cx.message))?);
         cx.next_message_at(first + res.messages.len() - 1);
     }
@@ -57,9 +50,8 @@ pub(crate) fn items<'a>(
 
 /// How many of these parts are what is read of the source of an item; none if they are something else.
 pub(crate) fn n_said(source: &str, parts: &[Part]) -> Option<usize> {
-    let item = read_alone(source, |reader, cx| {
-        read_mended(reader, cx, mend, |reader, cx| read_item(reader, cx, false), |_, _| {})
-    })?;
+    let item =
+        read_alone(source, |reader, cx| read_mended(reader, cx, mend, read_item, |_, _| {}))?;
     parts.starts_with(&item.parts).then_some(item.parts.len())
 }
 
@@ -69,13 +61,10 @@ struct Messages {
     messages: Vec<Message>,
     /// Whether the last message is of an assistant whose run of items goes on.
     is_run: bool,
-    /// Whether the last item of that run was a message.
-    ends_in_message: bool,
 }
 
 impl Messages {
     fn push(&mut self, item: Item) {
-        let is_message = item.is_message;
         match item.role {
             Role::Assistant if self.is_run => {
                 if let Some(last) = self.messages.last_mut() {
@@ -87,7 +76,6 @@ impl Messages {
                 self.messages.push(Message { parts: item.parts, ..Message::new(role) });
             }
         }
-        self.ends_in_message = self.is_run && is_message;
     }
 }
 
@@ -255,31 +243,25 @@ fn blocks<'a>(fields: &Fields<'a>, code: u8, kind: &str) -> Option<(&'a str, Tex
 struct Item {
     role: Role,
     parts: Vec<Part>,
-    /// Whether it is a message, into which the next one would run without a mark.
-    is_message: bool,
 }
 
 impl Item {
     fn of_assistant(part: Part) -> Self {
-        Self { role: Role::Assistant, parts: vec![part], is_message: false }
+        Self { role: Role::Assistant, parts: vec![part] }
     }
 }
 
 /// Reads the item that the reader is at.
-fn read_item<'a>(
-    reader: &mut Reader<'a>,
-    cx: &mut Context<'a, '_>,
-    follows_message: bool,
-) -> Result<Item, Error> {
+fn read_item<'a>(reader: &mut Reader<'a>, cx: &mut Context<'a, '_>) -> Result<Item, Error> {
     let offset = reader.next_offset();
     let mark = cx.mark();
     let mut fields = Fields::read(&item::SHAPE, cx, reader)?;
     let source = reader.source(offset, reader.offset());
     let kind = fields.raw(item::TYPE).and_then(text_of).map(|it| it.0.into_owned());
     let read = match kind.as_deref() {
-        Some("message") => message(&mut fields, cx, offset, follows_message)?,
+        Some("message") => message(&mut fields, cx, offset)?,
         None if !fields.has(item::TYPE) && fields.has(item::ROLE) => {
-            message(&mut fields, cx, offset, follows_message)?
+            message(&mut fields, cx, offset)?
         }
         Some("function_call") => call(&mut fields, cx, CallKind::Function),
         Some("custom_tool_call") => call(&mut fields, cx, CallKind::Custom),
@@ -302,11 +284,7 @@ fn read_item<'a>(
         _ if kind.ends_with("_output") || kind == "mcp_approval_response" => Role::Tool,
         _ => Role::Assistant,
     };
-    Ok(Item {
-        role,
-        parts: vec![ContentValue::carried(RESPONSES, Some(Place::Item), source)],
-        is_message: false,
-    })
+    Ok(Item { role, parts: vec![ContentValue::carried(RESPONSES, Some(Place::Item), source)] })
 }
 
 /// The item that is meant by one in which something is of a wrong type.
@@ -332,7 +310,6 @@ fn message<'a>(
     fields: &mut Fields<'a>,
     cx: &mut Context<'a, '_>,
     offset: usize,
-    follows_message: bool,
 ) -> Result<Option<Item>, Error> {
     let Some(found) = fields.raw(item::ROLE).and_then(text_of) else {
         return Err(Error::Role { message: cx.message, offset });
@@ -354,10 +331,11 @@ fn message<'a>(
         fields.set_raw(code, None);
     }
     let canonical = bit(item::TYPE) | bit(item::ROLE) | bit(item::CONTENT);
-    // A message of a tool is none of the API's; that it came like this is why it goes out again.
-    let marks = follows_message && role == Role::Assistant || role == Role::Tool;
+    // The writer has another form for an answer, and a message of a tool is none of the API's; that it came like this is
+    // why it goes out again.
+    let marks = matches!(role, Role::Assistant | Role::Tool);
     ItemKept { fields, canonical, marks, raw: [None; 2] }.keep_in(cx, first.extra_mut());
-    Ok(Some(Item { role, parts, is_message: true }))
+    Ok(Some(Item { role, parts }))
 }
 
 /// A call; none if its id or name is of a wrong type.
@@ -417,5 +395,5 @@ fn output<'a>(
     let kept = ItemKept { fields, canonical, marks: false, raw: [None; 2] };
     kept.keep_in(cx, &mut res.extra);
     let parts = vec![Part::ToolResult(res)];
-    Ok(Some(Item { role: Role::Tool, parts, is_message: false }))
+    Ok(Some(Item { role: Role::Tool, parts }))
 }
