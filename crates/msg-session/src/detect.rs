@@ -428,6 +428,8 @@ fn by_document(document: &str) -> Result<Option<Dialect>, Error> {
         Some(Dialect::GeminiCli)
     } else if is_otel(object) || has("resourceSpans") || has_spans(object) {
         Some(Dialect::Otel)
+    } else if has("threadId") && has("runId") && has("messages") {
+        Some(Dialect::AgUi)
     } else if has("info") && has("messages") {
         Some(Dialect::OpenCode)
     } else if has("working_dir") && (has("conversation") || has("messages")) {

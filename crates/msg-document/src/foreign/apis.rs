@@ -228,7 +228,31 @@ pub(super) static FRAMEWORKS: &[Foreign] = &[
     )
     .of_format("ag-ui"),
     Foreign::new(
-        "messages of Mistral's JavaScript SDK, with `toolCalls` in camel case",
+        "a run state of the OpenAI Agents SDK for JavaScript",
+        &["document currentAgent originalInput modelResponses"],
+    )
+    .way("its `originalInput` and the `rawItem` of each of its `generatedItems` are items"),
+    Foreign::new(
+        "messages of Genkit",
+        &[
+            "content toolRequest:O !type",
+            "content toolResponse:O !type",
+            "content media:O !type",
+            "message role=model content/text !content/type",
+            "document message/role=model message/content:L",
+            "document output/message/role=model output/message/content:L",
+        ],
+    ),
+    Foreign::new(
+        "UI messages of TanStack AI",
+        &[
+            "parts type=tool-call id arguments",
+            "parts type=tool-result toolCallId content",
+            "parts type=thinking content",
+        ],
+    ),
+    Foreign::new(
+        "chat messages with `toolCalls` in camel case (Mistral's JavaScript SDK, Continue, TanStack AI)",
         &["message toolCalls role", "message toolCallId role"],
     ),
     Foreign::new(

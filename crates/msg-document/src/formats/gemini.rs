@@ -298,6 +298,15 @@ fn is_item(record: &Record<'_>) -> bool {
 
 /// What is beside `input` in a request of this API alone.
 fn is_request(outline: &Outline<'_>) -> bool {
+    const OF_RESPONSES: [&str; 7] = [
+        "instructions",
+        "max_output_tokens",
+        "previous_response_id",
+        "reasoning",
+        "temperature",
+        "text",
+        "top_p",
+    ];
     const OWN: [&str; 4] =
         ["system_instruction", "generation_config", "agent_config", "previous_interaction_id"];
     // Others have agents too.
@@ -308,7 +317,9 @@ fn is_request(outline: &Outline<'_>) -> bool {
     let model = outline.text("model").unwrap_or_default();
     let model = model.rsplit('/').next().unwrap_or_default();
     let is_gemini = ["gemini", "gemma"].iter().any(|it| model.starts_with(it));
-    let is_text = outline.member("input") == Some(ValueKind::Text);
+    // Gateways have such models in other APIs.
+    let is_text = outline.member("input") == Some(ValueKind::Text)
+        && !OF_RESPONSES.iter().any(|it| outline.member(it).is_some());
     OWN.iter().any(|it| outline.member(it).is_some()) || is_agent || is_gemini && is_text
 }
 

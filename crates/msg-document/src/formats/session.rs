@@ -10,6 +10,7 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
+use crate::format::Format;
 use crate::formats;
 use crate::formats::otel::Otel;
 use crate::formats::sharegpt::ShareGpt;
@@ -50,8 +51,14 @@ impl Codec for SessionFormat {
                 (line.session(dialect).map_err(|it| refusal(&it))?, line.options)
             }
             None => {
-                let blobs = vec![Blob::new(name, bytes)];
-                let session = Session::named(self.dialect, blobs).map_err(|it| refusal(&it))?;
+                let blobs = || vec![Blob::new(name, bytes)];
+                // A mark of the whole document decides, whatever its messages look like alone.
+                let is_marked =
+                    || Format::recognise(bytes, name).is_ok_and(|it| it.name() == self.name());
+                let session = match Session::named(self.dialect, blobs()) {
+                    Err(_) if is_marked() => Session::new(self.dialect, blobs()),
+                    other => other.map_err(|it| refusal(&it))?,
+                };
                 (session, SessionOptions::default())
             }
         };
