@@ -75,7 +75,8 @@ impl Document {
         if res.format.codec().matches_by_name() {
             res.given = GivenIds::give(&mut res.content.messages);
         } else if res.format.name() == "openai" {
-            res.given = GivenIds::give_to_function_calls(&mut res.content.messages);
+            let is_answer = matches!(res.side(), Side::Answer) || res.is_lone_answer();
+            res.given = GivenIds::give_to_function_calls(&mut res.content.messages, is_answer);
         }
         if res.is_empty() {
             res.content.notes.push(no_messages());

@@ -34,7 +34,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use msg_chainast::MessageOrigin;
 use msg_core::{Diagnostic, Extra, Message, Origin, Part, Position, RawJson, Role, native};
-use msg_openai::chat::answers_function_call;
+use msg_openai::chat::{answers_function_call, function_call};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::refusal::Refusal;
@@ -176,20 +176,25 @@ impl GivenIds {
         Self(given.map(str::to_owned).collect())
     }
 
-    /// Gives each `function_call` that is answered by the message after it an id, and its result the same.
-    pub(crate) fn give_to_function_calls(messages: &mut [Message]) -> Self {
-        let mut is_answer = messages.windows(2).map(|it| answers_function_call(&it[0], &it[1]));
-        let Some(first) = is_answer.position(|it| it) else { return Self::default() };
+    /// Gives each `function_call` that is answered by the message after it an id, and its result the same; in an answer
+    /// alone, whose calls are run after it was read, each.
+    pub(crate) fn give_to_function_calls(messages: &mut [Message], is_answer: bool) -> Self {
+        let is_open = |it: &Message| is_answer && function_call(it).is_some();
+        let is_answered = |it: &[Message]| answers_function_call(&it[0], &it[1]);
+        if !messages.iter().any(is_open) && !messages.windows(2).any(is_answered) {
+            return Self::default();
+        }
         let taken: HashSet<_> = ids(messages).map(str::to_owned).collect();
         let mut free = (0..).map(|it| format!("call_{it}")).filter(|it| !taken.contains(it));
         let mut given = HashSet::new();
-        for at in first..messages.len() - 1 {
-            let [before, result] = &mut messages[at..at + 2] else { continue };
-            if !answers_function_call(before, result) {
-                continue;
-            }
+        for at in 0..messages.len() {
+            let n = match &messages[at..] {
+                [before, result, ..] if answers_function_call(before, result) => 2,
+                [message, ..] if is_open(message) => 1,
+                _ => continue,
+            };
             let Some(id) = free.next() else { continue };
-            for part in before.parts.iter_mut().chain(&mut result.parts) {
+            for part in messages[at..at + n].iter_mut().flat_map(|it| &mut it.parts) {
                 match part {
                     Part::ToolCall(it) => it.id.clone_from(&id),
                     Part::ToolResult(it) => it.call_id.clone_from(&id),

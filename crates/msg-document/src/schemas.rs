@@ -92,7 +92,9 @@ struct Site<'h> {
 fn sites(head: &RequestHead, provider: Provider) -> Vec<Site<'_>> {
     let tools = head.tools.iter().filter_map(Tool::function).filter_map(|it| {
         let strict = if it.strict == Some(true) { Strict::Tool } else { Strict::No };
-        Some(Site { schema: it.parameters.as_ref()?, origin: &it.origin, strict })
+        let schema = it.parameters.as_ref()?;
+        let is_none = provider == Provider::OpenAi && is_no_schema(schema, it);
+        (!is_none).then_some(Site { schema, origin: &it.origin, strict })
     });
     let answer = head.schema().map(|it| Site {
         schema: &it.schema,
@@ -100,6 +102,31 @@ fn sites(head: &RequestHead, provider: Provider) -> Vec<Site<'_>> {
         strict: answer_strictness(provider, it.strict),
     });
     tools.chain(answer).collect()
+}
+
+/// Whether a function of Responses has the schema `{}`, which the API takes for one without properties where the function is
+/// not strict.
+fn is_no_schema(schema: &RawJson, it: &Function) -> bool {
+    let is_flat = it.origin.pointer == format!("{}/parameters", it.pointer);
+    is_flat && it.strict == Some(false) && schema.members().is_some_and(|it| it.is_empty())
+}
+
+/// The strict functions of a chat request without a schema: OpenAI takes that for an open object, which is not strict.
+fn strict_without_schema<'h>(
+    head: &'h RequestHead,
+    profile: &Profile,
+) -> impl Iterator<Item = (String, Diagnostic)> + 'h {
+    let is_chat = matches!(&*profile.name, "openai" | "azure");
+    let is_such =
+        move |it: &&Function| is_chat && it.strict == Some(true) && it.parameters.is_none();
+    head.tools.iter().filter_map(Tool::function).filter(is_such).map(|it| {
+        let pointer = format!("{}/function", it.pointer);
+        let text = "a strict tool must have a schema";
+        let mut found = Diagnostic::error(Code::new("schema::open-object"), text);
+        found.answer =
+            Some("'additionalProperties' is required to be supplied and to be false.".into());
+        (format!("{pointer}/strict"), found.at_pointer(pointer))
+    })
 }
 
 /// Anthropic holds the model to the shape of an answer in any case.
@@ -252,6 +279,8 @@ pub(crate) fn check_head(head: &RequestHead, profile: &Profile) -> Vec<Diagnosti
         let faults = msg_schema::check(openapi.unwrap_or(site.schema), dialect);
         res.extend(Mend { faults, ..mend }.reported(&site.origin.pointer, Tense::Imperative));
     }
+    let lacking = strict_without_schema(head, profile);
+    res.extend(lacking.map(|it| it.1.with_fix("drop `strict` of the tool")));
     if provider == Provider::Anthropic {
         res.extend(strict_limits(head));
     }
@@ -326,6 +355,11 @@ pub(crate) fn mend_for_format(head: &mut RequestHead, to: Format) -> Vec<Diagnos
 pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut HeadEdits) {
     let model = head.model.as_deref().or(Some(&profile.model).map(|it| &**it));
     let Some(provider) = Provider::of_profile(profile, model) else { return };
+    for (pointer, mut found) in strict_without_schema(head, profile) {
+        found.severity = Severity::Warning;
+        res.found.push(found.with_fix("dropped `strict` of the tool"));
+        res.add(pointer, Edit::Remove);
+    }
     for site in sites(head, provider) {
         let Some(mend) = Mend::of(&site, provider) else { continue };
         let pointer = site.origin.pointer.as_str();

@@ -38,6 +38,14 @@ pub(crate) fn kind(part: &Part) -> Option<&'static str> {
     }
 }
 
+/// As [`kind`], with a word of its own for the id of a sound that the model said, where data of a sound are not taken.
+fn kind_in_place(part: &Part) -> Option<&'static str> {
+    match part {
+        Part::Audio(it) if it.data.is_none() => Some("audio-id"),
+        _ => kind(part),
+    }
+}
+
 /// What a file is by its type: APIs that take each type in one member have other rules for what is not a document.
 fn kind_of_file(file: &File) -> &'static str {
     let data = file.data.as_deref().or(file.url.as_deref());
@@ -114,9 +122,8 @@ impl Conform<'_, '_> {
                 self.take_from_result(item, at, mends, moved);
                 continue;
             }
-            let Some(kind) = kind(part).filter(|it| !self.takes(role.as_str(), it)) else {
-                continue;
-            };
+            let is_refused = kind_in_place(part).is_some_and(|it| !self.takes(role.as_str(), it));
+            let Some(kind) = kind(part).filter(|_| is_refused) else { continue };
             let place = item.place(at);
             let may_move = may_be_of_user(part) && self.takes("user", kind);
             let mended = mends && may_move && role != Role::User;
@@ -178,7 +185,10 @@ impl Conform<'_, '_> {
     fn takes(&self, role: &str, kind: &str) -> bool {
         self.profile.media_roles.iter().any(|it| match it.split_once(':') {
             None => it == "any" || it == role,
-            Some((of, only)) => of == role && only == kind,
+            // A place for sounds is one for their ids.
+            Some((of, only)) => {
+                of == role && (only == kind || Some(only) == kind.strip_suffix("-id"))
+            }
         })
     }
 

@@ -92,6 +92,9 @@ fn completion_tokens(asked: &Asked<'_>) -> Option<Refused> {
     Some(refused.mended(fix, [("/max_tokens", edit)]))
 }
 
+/// The smallest budget for thoughts that Claude takes.
+const LEAST_BUDGET: u64 = 1024;
+
 /// What does not go with the thinking of Claude (PM-21 to PM-23, PM-194 to PM-197).
 fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
     let head = asked.head;
@@ -134,7 +137,17 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         let text = format!(
             "`thinking.budget_tokens` must be less than `max_tokens`, found {budget} and {most}"
         );
-        res.push(Refused::of(&text, "/thinking/budget_tokens"));
+        let refused = Refused::of(&text, "/thinking/budget_tokens");
+        res.push(match most > LEAST_BUDGET {
+            // What is left is for the answer.
+            true => {
+                let budget = LEAST_BUDGET.max(most / 2);
+                let fix = (format!("lower it to {budget}"), format!("lowered it to {budget}"));
+                let value = RawJson::written(|it| it.u64(budget));
+                refused.mended(fix, [("/thinking/budget_tokens", Edit::Set(value))])
+            }
+            false => refused.removed("/thinking"),
+        });
     }
     res
 }

@@ -3,7 +3,7 @@
 
 use msg_codec::Json;
 use msg_codec::codec::{RawMember, Shape, SlotPlan, object_members, object_of, text_of};
-use msg_core::{Extra, Maker, Message, Origin, Part, RawJson, Reasoning};
+use msg_core::{Extra, Maker, Message, Origin, Part, RawJson, Reasoning, ToolCall};
 use msg_json::{Writer, to_text};
 
 /// A message of any role.
@@ -70,17 +70,23 @@ pub(super) mod call {
 /// Whether a message of the role `function` is the result of the `function_call` of the message before it: neither has an
 /// id, and both name the same function.
 pub fn answers_function_call(before: &Message, result: &Message) -> bool {
-    let variant = |extra: &Extra, code: u8| {
-        SlotPlan::in_layout(extra.layout(&Origin::OpenAi), 0).variant(code)
-    };
     let [Part::ToolResult(answer)] = result.parts.as_slice() else { return false };
-    let mut calls = before.tool_calls();
-    let (Some(call), None) = (calls.next(), calls.next()) else { return false };
-    call.id.is_empty()
-        && answer.call_id.is_empty()
-        && answer.name.as_ref() == Some(&call.name)
-        && variant(&call.extra, call::FUNCTION) == call::FUNCTION_LEGACY
+    let is_named = |it: &ToolCall| answer.name.as_ref() == Some(&it.name);
+    answer.call_id.is_empty()
+        && function_call(before).is_some_and(is_named)
         && variant(&result.extra, message::ROLE) == message::ROLE_FUNCTION
+}
+
+/// The `function_call` of a message, which has no id; none if it has others beside it.
+pub fn function_call(message: &Message) -> Option<&ToolCall> {
+    let mut calls = message.tool_calls();
+    let (Some(call), None) = (calls.next(), calls.next()) else { return None };
+    let is_old = variant(&call.extra, call::FUNCTION) == call::FUNCTION_LEGACY;
+    (call.id.is_empty() && is_old).then_some(call)
+}
+
+fn variant(extra: &Extra, code: u8) -> u8 {
+    SlotPlan::in_layout(extra.layout(&Origin::OpenAi), 0).variant(code)
 }
 
 /// The `function` of a call.
