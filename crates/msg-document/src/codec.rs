@@ -219,6 +219,9 @@ pub(crate) trait Around: Send + Sync {
     /// Gives the members of a request other values: those that `change` has one for.
     fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<Edit>) {}
 
+    /// Gives a request a member that it does not have.
+    fn add_to_head(&mut self, _name: &str, _value: &RawJson) {}
+
     /// The names of the members that are left out where the messages go out alone.
     fn members(&self) -> Vec<String> {
         self.head().map(|it| it.members).unwrap_or_default()

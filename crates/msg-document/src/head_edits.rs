@@ -22,6 +22,8 @@ pub(crate) enum Tense {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Edit {
     Set(RawJson),
+    /// A member of the body that it does not have.
+    Add(&'static str, RawJson),
     /// Under another name, with another value or its own.
     Rename(&'static str, Option<RawJson>),
     Remove,
@@ -39,6 +41,14 @@ pub(crate) struct HeadEdits {
 impl HeadEdits {
     pub(crate) fn add(&mut self, pointer: impl Into<String>, edit: Edit) {
         self.edits.insert(pointer.into(), edit);
+    }
+
+    /// The members that the body gets.
+    pub(crate) fn added(&self) -> impl Iterator<Item = (&'static str, &RawJson)> {
+        self.edits.values().filter_map(|it| match it {
+            Edit::Add(name, raw) => Some((*name, raw)),
+            _ => None,
+        })
     }
 
     /// What is done to a member of the body; none if nothing is, and nothing in it.
@@ -70,7 +80,7 @@ impl HeadEdits {
                             it.key(name).raw(new.as_ref().unwrap_or(&value).text());
                         }
                         Some(Edit::Remove) => {}
-                        None => self.write(&value, &pointer, it.key(&name)),
+                        Some(Edit::Add(..)) | None => self.write(&value, &pointer, it.key(&name)),
                     }
                 }
             });

@@ -379,6 +379,7 @@ impl Document {
         found.retain(|it| it.fix.is_some());
         if !found.is_empty() {
             self.content.around.change_head(&mut |name, raw| edits.member(name, raw));
+            edits.added().for_each(|(name, raw)| self.content.around.add_to_head(name, raw));
         }
         found
     }

@@ -395,4 +395,12 @@ static TABLE: &[Foreign] = &[
         ],
     )
     .way("put the messages of a conversation into one list, as `jq -s .` does"),
+    Foreign::new(
+        "a single item of OpenAI's Responses or Realtime API, not a list",
+        &[
+            "entry type=message role content/type=input_text|output_text|input_image|input_file|input_audio|output_audio|refusal",
+            "entry type=function_call|function_call_output|custom_tool_call|custom_tool_call_output call_id",
+        ],
+    )
+    .way("put the items of a conversation into one list, as `jq -s .` does"),
 ];

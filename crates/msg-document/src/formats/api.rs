@@ -233,7 +233,14 @@ impl<A: Api> Around for Body<A> {
                 Edit::Set(raw) => body.set(&name, raw),
                 Edit::Rename(to, raw) => body.rename(&name, to, raw),
                 Edit::Remove => body.remove(&name),
+                Edit::Add(..) => {}
             }
+        }
+    }
+
+    fn add_to_head(&mut self, name: &str, value: &RawJson) {
+        if let Document::Request(request) = &mut self.document {
+            request.body_mut().set(name, value.clone());
         }
     }
 

@@ -140,7 +140,14 @@ fn budget(asked: &Asked<'_>) -> Option<Refused> {
     let pointer = "/thinking/budget_tokens";
     let least = RawJson::written(|it| it.u64(1024));
     let text = format!("`thinking.budget_tokens` must be at least 1024, found {tokens}");
-    (asked.profile.name == "anthropic").then(|| Refused::of(&text, pointer).set(pointer, least))
+    let refused = Refused::of(&text, pointer);
+    // So many do not fit: raising it would not help.
+    let is_short =
+        asked.head.max_tokens.is_some_and(|it| it <= 1024) && asked.head.tools.is_empty();
+    (asked.profile.name == "anthropic").then(|| match is_short {
+        true => refused.removed("/thinking"),
+        false => refused.set(pointer, least),
+    })
 }
 
 /// A setting, by its word in a head, that must be in a range, and the value that is nearest.

@@ -2,11 +2,11 @@
 //!
 //! What is left out where it is refused says nothing that the model could have followed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use msg_codec::codec::Settings;
 use msg_core::request::{Function, ResponseFormat, Thinking, Tool, ToolChoice};
-use msg_core::{Part, RawJson};
+use msg_core::{Message, Part, RawJson};
 
 use super::{Asked, Refused};
 use crate::head_edits::Edit;
@@ -266,5 +266,43 @@ fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
     let mut parts = asked.messages.iter().flat_map(|it| &it.parts);
     let is_refused = asked.head.tools.is_empty() && parts.any(is_of_tools);
     let text = "`toolConfig` must have the tools that messages call";
-    is_refused.then(|| Refused::of(text, "/toolConfig"))
+    let refused = is_refused.then(|| Refused::of(text, "/toolConfig"))?;
+    let fix = (
+        "declare them without descriptions and parameters".to_owned(),
+        "declared them without descriptions and parameters".to_owned(),
+    );
+    Some(match called_tools(asked) {
+        Some(tools) => refused.mended(fix, [("/toolConfig", Edit::Add("toolConfig", tools))]),
+        None => refused,
+    })
+}
+
+/// A declaration of each tool that messages call, if there is none of any, and their names are names of tools.
+fn called_tools(asked: &Asked<'_>) -> Option<RawJson> {
+    let calls = asked.messages.iter().flat_map(Message::tool_calls);
+    let mut names: Vec<_> = calls.map(|it| it.name.as_str()).collect();
+    let mut seen = HashSet::new();
+    names.retain(|it| seen.insert(*it));
+    let is_name = |it: &&str| {
+        (1..=64).contains(&it.len())
+            && it.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
+    };
+    let has_config = asked.head.members.iter().any(|it| it == "toolConfig");
+    if has_config || names.is_empty() || !names.iter().all(is_name) {
+        return None;
+    }
+    Some(RawJson::written(|it| {
+        it.object(|it| {
+            it.key("tools").array(names, |it, name| {
+                it.object(|it| {
+                    it.key("toolSpec").object(|it| {
+                        it.key("name").str(name);
+                        it.key("inputSchema").object(|it| {
+                            it.key("json").object(|it| it.key("type").str("object"));
+                        });
+                    });
+                });
+            });
+        });
+    }))
 }
