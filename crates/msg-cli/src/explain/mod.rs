@@ -40,18 +40,25 @@ struct Answer {
     after: Option<(String, String)>,
 }
 
-/// The pages of `docs/formats`, by the letters that their rules begin with.
-const PAGES: [(&str, &str); 10] = [
-    ("AN-", "anthropic.md"),
-    ("CA-", "chainast.md"),
-    ("CP-", "compaction.md"),
-    ("GE-", "gemini.md"),
-    ("MF-", "message-file.md"),
-    ("MS-", "messages.md"),
-    ("OA-", "openai.md"),
-    ("PM-", "profiles.md"),
-    ("SE-", "sessions.md"),
-    ("XT-", "tool-call-xml.md"),
+/// The pages of `docs`, by the letters that their rules begin with.
+const PAGES: [(&str, &str); 17] = [
+    ("AN-", "formats/anthropic.md"),
+    ("BR-", "formats/bedrock.md"),
+    ("CA-", "formats/chainast.md"),
+    ("CL-", "formats/cache.md"),
+    ("CP-", "formats/compaction.md"),
+    ("GE-", "formats/gemini.md"),
+    ("GI-", "formats/interactions.md"),
+    ("MF-", "formats/message-file.md"),
+    ("MS-", "formats/messages.md"),
+    ("OA-", "formats/openai.md"),
+    ("PM-", "formats/profiles.md"),
+    ("RG-", "formats/recognition.md"),
+    ("RQ-", "formats/requests.md"),
+    ("RW-", "formats/rows.md"),
+    ("SC-", "scale.md"),
+    ("SE-", "formats/sessions.md"),
+    ("XT-", "formats/tool-call-xml.md"),
 ];
 
 /// What a code means. Fails for one that does not exist, and names the nearest.
@@ -67,7 +74,7 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
     let mut res = format!("{}[{}]: {}\n", info.severity, info.code, info.summary);
     let page = PAGES.iter().find(|it| info.rule.starts_with(it.0));
     if let Some((_, page)) = page {
-        let _ = writeln!(res, "rule {} in docs/formats/{page}", info.rule);
+        let _ = writeln!(res, "rule {} in docs/{page}", info.rule);
     }
     if let Some(example) = example(info.code) {
         show(&example, &mut res);
@@ -138,3 +145,16 @@ pub(crate) const CODES: &[CodeInfo] = codes! {
     error "cli::bad-ops" "" "the operations of a line are not operations of the command";
     error "cli::bad-option" "" "an unknown option, or an invalid value";
 };
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGES, all};
+
+    #[test]
+    fn the_rule_of_each_code_has_a_page() {
+        for it in all().filter(|it| !it.rule.is_empty()) {
+            let has_page = PAGES.iter().any(|(area, _)| it.rule.starts_with(area));
+            assert!(has_page, "PAGES has no page of {}, the rule of {}", it.rule, it.code);
+        }
+    }
+}

@@ -56,7 +56,7 @@ fn each_command_has_a_case() {
     let files = folders.iter().flat_map(|it| fs::read_dir(here.join(it)).unwrap());
     let texts: Vec<_> = files.map(|it| fs::read(it.unwrap().path()).unwrap()).collect();
     for name in commands() {
-        let forms = [format!("$ msg {name}"), format!("\"{name}\"")];
+        let forms = [format!("$ msg {name}"), format!("[\"{name}\""), format!("arg(\"{name}\")")];
         let is_run = |text: &Vec<u8>| forms.iter().any(|it| has(text, it));
         assert!(texts.iter().any(is_run), "no case of test_data/commands runs `msg {name}`");
     }
