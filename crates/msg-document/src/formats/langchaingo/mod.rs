@@ -216,7 +216,11 @@ fn text(mut members: Members) -> Option<Vec<Part>> {
     let reasoning = reasoning(&mut members, Holder::Text)?;
     let text = Text::new(take::<String>(&mut members, "text")?);
     let mut res: Vec<Part> = reasoning.0.map(Part::Reasoning).into_iter().collect();
-    res.push(with_rest(Part::Text(text), members));
+    // The empty text says where the reasoning is, and nothing else.
+    let is_place = !res.is_empty() && text.text.is_empty() && members.is_empty();
+    if !is_place {
+        res.push(with_rest(Part::Text(text), members));
+    }
     Some(res)
 }
 
