@@ -536,6 +536,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "turn::bad-shape" "MS-19" "a turn or part is not an object, or parts are not a list";
     warning "message::wrong-type" "MS-6" "a known member has a value of a wrong type";
     warning "convert::lost-part" "MS-24" "the target cannot hold a part";
+    warning "convert::part-changed" "MS-24" "a part is written without some of it, or in another form";
     warning "convert::lost-member" "MS-24" "the target cannot hold a member";
     warning "convert::usage-inconsistent" "RQ-25" "a count is not a whole number, or is larger than the whole that it is a part of";
     warning "convert::value-changed" "RQ-13" "the target does not support the value, the nearest one was written";

@@ -88,8 +88,12 @@ pub struct DatasetReport {
 impl DatasetReport {
     /// Adds what a sample lost in its form, as [`Sample::to_json`] gives it: once for each kind of loss.
     pub fn add_losses(&mut self, sample: &Sample, found: &Report) {
-        const LOST: [&str; 3] =
-            ["convert::lost-part", "convert::lost-message", "convert::lost-value"];
+        const LOST: [&str; 4] = [
+            "convert::lost-part",
+            "convert::part-changed",
+            "convert::lost-message",
+            "convert::lost-value",
+        ];
         let is_loss = |it: &&Diagnostic| LOST.contains(&it.code.as_str());
         for it in found.iter().filter(is_loss) {
             let reason = it.message();

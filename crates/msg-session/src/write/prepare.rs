@@ -57,11 +57,11 @@ pub(super) fn prepare(
             if drops_context && message.role == Role::User {
                 match own_words(&mut part) {
                     Own::All => {}
-                    Own::Some => report.push(lost(
-                        at,
-                        n,
-                        "context that the agent injected is left out of the text",
-                    )),
+                    Own::Some => {
+                        let text = "context that the agent injected is left out of the text";
+                        let it = Diagnostic::warning(Code::new("convert::part-changed"), text);
+                        report.push(it.at_part(at, n));
+                    }
                     Own::None => {
                         report.push(lost(at, n, INJECTED));
                         continue;
@@ -466,8 +466,10 @@ impl Check<'_, '_> {
                 "convert::merged-parts",
                 "the parts of the result become one text, without what is none",
             ),
-            Part::ToolResult(_) => ("convert::lost-part", "the result has another content there"),
-            Part::ToolCall(_) => ("convert::lost-part", "the call has another form there"),
+            Part::ToolResult(_) => {
+                ("convert::part-changed", "the result has another content there")
+            }
+            Part::ToolCall(_) => ("convert::part-changed", "the call has another form there"),
             _ => ("convert::lost-part", "the format has no place for it"),
         };
         self.push(code, place, text);
