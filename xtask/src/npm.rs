@@ -24,6 +24,20 @@ const MODULES: &[(&str, &[&str])] = &[
 /// The modules that are built for Node too, with the profile of this name.
 const OF_NODE: [&str; 2] = ["msg", "sessions"];
 const NODE: &str = "node";
+/// What orders the functions of a module and drops those that are there twice.
+const BINARYEN: &str = "binaryen@132";
+/// Functions with like names are alike, and brotli finds that if they are neighbours.
+const ORDER: [&str; 9] = [
+    "--duplicate-function-elimination",
+    "--reorder-locals",
+    "--code-folding",
+    "--remove-unused-names",
+    "--remove-unused-brs",
+    "--reorder-functions-by-name",
+    "--strip-debug",
+    "--strip-producers",
+    "--strip-target-features",
+];
 /// Node has had vectors since 16.4; a page may be in a browser without them.
 const WITH_VECTORS: &str = "-Ctarget-feature=+simd128";
 /// What the tests compare with, and what bundles for the browser.
@@ -73,12 +87,16 @@ pub(crate) fn pack(workspace: &Workspace, place: &Path) -> Res<PathBuf> {
     let modules = package.join("wasm");
     fs::create_dir_all(modules.join(NODE))?;
     let flags = sh::portable_flags(&workspace.root);
+    let tools = place.join("tools");
+    fs::create_dir_all(&tools)?;
+    fs::write(tools.join("package.json"), "{\"private\":true}\n")?;
+    add(&tools, &[BINARYEN])?;
     for (name, features) in MODULES {
         let file = format!("{name}.wasm");
-        build(workspace, ("release", &flags), features, &modules.join(&file))?;
+        build(workspace, &tools, ("release", &flags), features, &modules.join(&file))?;
         if OF_NODE.contains(name) {
             let flags = format!("{flags} {WITH_VECTORS}");
-            build(workspace, (NODE, &flags), features, &modules.join(NODE).join(&file))?;
+            build(workspace, &tools, (NODE, &flags), features, &modules.join(NODE).join(&file))?;
         }
     }
     let to = place.display().to_string();
@@ -86,21 +104,28 @@ pub(crate) fn pack(workspace: &Workspace, place: &Path) -> Res<PathBuf> {
     Ok(place.join(name.trim()))
 }
 
-/// Builds a module with a profile and these flags. What wasm-opt saves brotli saves anyway, and more of it
-/// (`docs/internals/releases.md`).
+/// Builds a module with a profile and these flags, and orders its functions. Most of what else wasm-opt saves brotli saves
+/// anyway, and more of it (`docs/internals/releases.md`).
 fn build(
     workspace: &Workspace,
+    tools: &Path,
     (profile, flags): (&str, &str),
     features: &[&str],
     module: &Path,
 ) -> Res {
     let build = ["build", "--quiet", "--profile", profile, "--target", TRIPLE];
     let source = workspace.root.join(CRATE);
-    sh::run(&source, &sh::cargo(), &[&build, features].concat(), &[("RUSTFLAGS", flags)])?;
+    // The order needs the names.
+    let strip = format!("CARGO_PROFILE_{}_STRIP", profile.to_uppercase());
+    let env = [("RUSTFLAGS", flags), (strip.as_str(), "none")];
+    sh::run(&source, &sh::cargo(), &[&build, features].concat(), &env)?;
     let built = target(workspace).join(TRIPLE).join(profile).join("msg_wasm.wasm");
-    expect_portable(&built, &workspace.root)?;
-    fs::copy(&built, module)?;
-    Ok(())
+    let built = built.display().to_string();
+    let module_name = module.display().to_string();
+    let script = tools.join("node_modules/binaryen/bin/wasm-opt").display().to_string();
+    let order = [&[script.as_str(), &built, "-o", &module_name], &ORDER[..]].concat();
+    sh::run(&source, "node", &order, &[])?;
+    expect_portable(module, &workspace.root)
 }
 
 /// Fails where a module names a folder of the machine that built it.

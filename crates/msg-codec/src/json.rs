@@ -95,9 +95,9 @@ impl<'a> Json<'a> {
         self.0.parse().ok()
     }
 
-    /// A number.
+    /// The value of a number, exact for up to 15 digits ([`msg_json::decimal`]).
     pub fn number(self) -> Option<f64> {
-        if self.is_string() { None } else { self.0.parse().ok() }
+        msg_json::decimal(self.0)
     }
 
     /// The members of an object; none of anything else.

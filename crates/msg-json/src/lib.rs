@@ -21,12 +21,14 @@
 //! # Ok::<(), JsonError>(())
 //! ```
 
+mod decimal;
 mod reader;
 mod relaxed;
 mod scan;
 mod value;
 mod writer;
 
+pub use decimal::decimal;
 pub use reader::{JsonError, JsonStr, Kind, Problem, Reader, unescape, unescape_into};
 pub use relaxed::{Edits, RelaxedEdit, RelaxedObject, complete, mend};
 pub use scan::{skip_value, string_inside, string_member, validate};

@@ -338,7 +338,7 @@ fn fits(types: &Types<'_>, value: &Json) -> bool {
         Json::Number(n) => {
             let whole = !n.contains(['.', 'e', 'E'])
                 && (n.parse::<i64>().is_ok() || n.parse::<u64>().is_ok());
-            let finite = n.parse::<f64>().is_ok_and(f64::is_finite);
+            let finite = msg_json::decimal(n).is_some_and(f64::is_finite);
             types.has("integer") && whole || types.has("number") && finite
         }
         Json::Bool(_) => types.has("boolean"),

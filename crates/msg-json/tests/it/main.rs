@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod decimal;
 #[allow(unreachable_pub, reason = "the fuzz target takes the file in as a module of its own")]
 mod laws;
 
