@@ -9,7 +9,7 @@
 //! An option that does not exist, and a value that it cannot have, fail here and not at a document. How a document is read is
 //! an option of all of them.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
 use msg_chainast::{BadArguments, First, Orphans, Profile, UnknownRole};
 use msg_core::{InputRules, Provenance};
@@ -36,8 +36,10 @@ pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal>
     if json.trim_ascii_start().first() != Some(&b'{') {
         return Err(Refusal::bad_option("options are not understood: expected a JSON object"));
     }
-    let understood = serde_json::from_slice(json);
-    understood.map_err(|it| Refusal::bad_option(format!("options are not understood: {it}")))
+    let bad = |it: &dyn Display| Refusal::bad_option(format!("options are not understood: {it}"));
+    let text = std::str::from_utf8(json).map_err(|it| bad(&it))?;
+    // Members are read as text too: a reader of bytes would be there twice.
+    serde_json::from_str(text).map_err(|it| bad(&it))
 }
 
 /// The members of the options of functions that only read.

@@ -353,7 +353,9 @@ fn doctor<'py>(
     let blobs = vec![Blob::new("session.jsonl", bytes.clone())];
     let opened = match agent.map(|it| (it, it.parse::<Dialect>())) {
         Some((name, Err(_))) => {
-            return Err(bad_option(py, &format!("agent: no agent is called {name:?}")));
+            let known = Dialect::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+            let text = format!("agent: no agent is called {name:?}, expected {known}");
+            return Err(bad_option(py, &text));
         }
         Some((_, Ok(dialect))) => Session::named(dialect, blobs),
         None => Session::recognise(blobs),

@@ -310,8 +310,25 @@ pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
 /// A value that an option cannot have.
 pub(crate) fn bad_option(py: Python<'_>, text: &str) -> PyErr {
     match classes(py) {
-        Ok([_, option, _]) => PyErr::from_type(option, with_guess(&in_python(text))),
+        Ok([_, option, _]) => PyErr::from_type(option, with_guess(&plain(&in_python(text)))),
         Err(err) => err,
+    }
+}
+
+/// A sentence without types of Rust: `max_depth: invalid value: integer `-1`, expected usize` names none that Python has.
+fn plain(text: &str) -> String {
+    let text = text.replace("unknown variant", "unknown value");
+    let parts = text.split_once("invalid value: ").and_then(|(option, it)| {
+        let (found, expected) = it.split_once(", expected ")?;
+        let is_whole = matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize");
+        is_whole.then_some((option, found.trim_start_matches("integer ").trim_matches('`')))
+    });
+    match parts {
+        Some((option, found)) if found.starts_with('-') => {
+            format!("{option}expected a number from 0, found {found}")
+        }
+        Some((option, found)) => format!("{option}expected a smaller number, found {found}"),
+        None => text,
     }
 }
 
@@ -351,7 +368,20 @@ pub(crate) fn guarded<T>(py: Python<'_>, run: impl FnOnce() -> PyResult<T>) -> P
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, in_python, with_guess};
+    use super::{distance, in_python, plain, with_guess};
+
+    #[test]
+    fn no_sentence_names_a_type_of_rust() {
+        let rows = [
+            ("n: invalid value: integer `-1`, expected usize", "n: expected a number from 0, found -1"),
+            ("n: invalid value: integer `300`, expected u8", "n: expected a smaller number, found 300"),
+            ("n: unknown variant `a`, expected `b`", "n: unknown value `a`, expected `b`"),
+            ("budget: a budget must be above 0", "budget: a budget must be above 0"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(plain(text), expected);
+        }
+    }
 
     #[test]
     fn flags_become_arguments() {

@@ -454,8 +454,8 @@ def test_sessions_are_mended() -> None:
     assert [json.loads(it) for it in by_text.document.splitlines()] == report.document
     again = msg.doctor(report.document)
     assert again and not again.changed and again.document is report.document
-    with pytest.raises(msg.OptionError, match="no agent is called"):
-        msg.doctor(records, agent="clippy")  # type: ignore[arg-type]
+    with pytest.raises(msg.OptionError, match='no agent is called "codeks", expected .*did you mean "codex"'):
+        msg.doctor(records, agent="codeks")  # type: ignore[arg-type]
 
 
 def test_what_judged_a_row() -> None:

@@ -193,6 +193,8 @@ test('a value of a wrong type is refused with the name of its option', () => {
   const refused = (act, message) => assert.throws(act, { name: 'OptionError', message });
   refused(() => msg.fit([USER], { budget: 1.5 }), 'budget: expected a whole number, found 1.5');
   refused(() => msg.fit([USER], { budget: '9' }), 'budget: expected a whole number, found "9"');
+  refused(() => msg.tools('x', { maxDepth: -1 }), 'maxDepth: expected a number from 0, found -1');
+  refused(() => msg.tools('x', { thinking: 'of' }), /^thinking: unknown value `of`, .*did you mean "off"\?$/);
   refused(() => msg.repair([USER], { profile: 'openai', strict: 'yes' }), 'strict: expected a boolean, found "yes"');
   refused(() => msg.fit([USER], { toolCaps: 3, budget: 9 }), 'toolCaps: expected an object, found 3');
   refused(() => msg.check([USER], { profile: ['openai'] }), 'profile: expected a string, found a list');

@@ -8,6 +8,7 @@ use crate::workspace::Workspace;
 
 /// The page with the help of every flag.
 const HELP: &str = "docs/cli.md";
+const TOOL_DIALECTS: &str = "crates/msg-xml/src/dialects.rs";
 const DIALECTS: &str = "crates/msg-session/src/detect.rs";
 const PROFILES: &str = "crates/msg-chainast/profiles.toml";
 
@@ -66,7 +67,7 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ("Vec<JoinedPaths>", "Union[str, Sequence[str]]", "str|list"),
     ("Map<String, Value>", "Mapping[str, Any]", "dict"),
     ("BTreeMap<String, u64>", "Mapping[str, int]", "dict"),
-    ("Names", "Union[str, Sequence[str]]", "str|list"),
+    ("Names", "Union[ToolDialect, Sequence[ToolDialect]]", "str|list"),
     ("Tools", "Union[str, Sequence[Union[str, Mapping[str, Any]]]]", "str|list"),
     ("SchemaSet", "Any", ""),
 ];
@@ -150,6 +151,10 @@ impl Source {
             ("Preset", of("fit", "preset")),
             ("Counter", of("fit", "counter")),
             ("Provider", of("stream", "provider")),
+            (
+                "ToolDialect",
+                self.files.get(TOOL_DIALECTS).map_or(Vec::new(), |it| tool_dialects(it)),
+            ),
             ("Agent", self.files.get(DIALECTS).map_or(Vec::new(), |it| dialects(it))),
         ]
     }
@@ -220,6 +225,13 @@ impl Source {
         let quoted: Vec<_> = words.iter().map(|it| format!("{it:?}")).collect();
         Ok((format!("Literal[{}]", quoted.join(", ")), "str".to_owned()))
     }
+}
+
+/// The names of the dialects of tool calls, and those of all of them and of none.
+fn tool_dialects(text: &str) -> Vec<String> {
+    let list = text.split_once(" NAMES: [").and_then(|it| it.1.split_once("];"));
+    let words = list.map_or("", |it| it.0).split('"').skip(1).step_by(2);
+    words.chain(["all", "none"]).map(str::to_owned).collect()
 }
 
 /// The names in the table of dialects.
@@ -393,6 +405,7 @@ fn in_python(text: &str) -> String {
     // A function reads one document, as a line of JSON Lines is read, and takes numbers.
     let res = res.replace("[default: all, with jsonl none]", "[default: none]");
     let res = res.replace(" (files, or lines with jsonl)", "").replace(" (k, M)", "");
+    let res = res.replace(" in a JSON file", "");
     without_rules(&without_status(&res)).trim_end_matches('.').to_owned()
 }
 

@@ -163,7 +163,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     dialect_file: Vec<PathBuf>,
-    /// The registered tools: names, or a JSON file of definitions.
+    /// The registered tools: names, or definitions in a JSON file.
     #[arg(long, value_name = "FILE|A,B")]
     #[serde(skip)]
     tools: Option<String>,

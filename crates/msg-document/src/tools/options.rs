@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use msg_core::FinishReason;
 use msg_xml::{Dialects, Fenced, ParseOptions, SchemaSet, ThinkingMode, ToolDefinition, ToolSet};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::value::RawValue;
 
 use crate::refusal::Refusal;
 
@@ -41,18 +42,16 @@ impl ToolsOptions {
     ///
     /// Fails for anything else.
     pub fn tool_names(json: &str) -> Result<ToolSet, Refusal> {
-        let bad = |it| {
-            let text = format!("expected a list of tool names or definitions: {it}");
-            Refusal::bad_option(text)
-        };
-        Ok(serde_json::from_str::<Tools>(json).map_err(bad)?.names())
+        let read: Result<Tools, _> = serde_json::from_str(json);
+        let bad = |it: serde_json::Error| Refusal::bad_option(it.to_string());
+        Ok(read.map_err(bad)?.0.into_iter().collect())
     }
 }
 
 impl<'de> Deserialize<'de> for ToolsOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let own = Own::deserialize(deserializer)?;
-        own.over(&ToolsOptions::default()).map_err(serde::de::Error::custom)
+        own.over(&ToolsOptions::default()).map_err(D::Error::custom)
     }
 }
 
@@ -81,53 +80,46 @@ pub(super) struct Own {
     events: Option<bool>,
 }
 
-/// A list, or one text with commas.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Names {
-    List(Vec<String>),
-    Text(String),
-}
+/// Names: a list, or one text with commas.
+#[derive(Debug)]
+struct Names(Vec<String>);
 
-impl Names {
-    fn iter(&self) -> Vec<&str> {
-        match self {
-            Names::List(list) => list.iter().map(String::as_str).collect(),
-            Names::Text(text) => {
-                text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
-            }
-        }
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names = names_of(deserializer, |it| serde_json::from_str(it).ok());
+        names.ok_or_else(|| D::Error::custom("expected the names of dialects")).map(Names)
     }
 }
 
-/// Names, or definitions.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Tools {
-    Names(Names),
-    Definitions(Vec<Tool>),
-}
+/// The names of tools: as [`Names`], or a list with definitions in it.
+#[derive(Debug)]
+struct Tools(Vec<String>);
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Tool {
-    Name(String),
-    Definition(ToolDefinition),
-}
-
-impl Tools {
-    fn names(&self) -> ToolSet {
-        match self {
-            Tools::Names(names) => names.iter().into_iter().collect(),
-            Tools::Definitions(list) => list
-                .iter()
-                .map(|tool| match tool {
-                    Tool::Name(name) => name.as_str(),
-                    Tool::Definition(definition) => definition.name.as_str(),
-                })
-                .collect(),
-        }
+impl<'de> Deserialize<'de> for Tools {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = |it: &str| match it.starts_with('{') {
+            true => serde_json::from_str::<ToolDefinition>(it).map(|it| it.name).ok(),
+            false => serde_json::from_str(it).ok(),
+        };
+        let names = names_of(deserializer, name);
+        let expected = "expected a list of tool names or definitions";
+        names.ok_or_else(|| D::Error::custom(expected)).map(Tools)
     }
+}
+
+/// The names in a text with commas, or what `name` says of each element of a list. A schema inside an element is kept as its
+/// text, which an untagged enum cannot read.
+fn names_of<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    name: impl Fn(&str) -> Option<String>,
+) -> Option<Vec<String>> {
+    let json = Box::<RawValue>::deserialize(deserializer).ok()?;
+    if let Ok(text) = serde_json::from_str::<String>(json.get()) {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        return Some(names.map(str::to_owned).collect());
+    }
+    let elements: Vec<Box<RawValue>> = serde_json::from_str(json.get()).ok()?;
+    elements.iter().map(|it| name(it.get())).collect()
 }
 
 impl Own {
@@ -135,11 +127,11 @@ impl Own {
     pub(super) fn over(self, base: &ToolsOptions) -> Result<ToolsOptions, Refusal> {
         let mut read = ParseOptions::clone(&base.read);
         if let Some(names) = &self.dialects {
-            let dialects = Dialects::by_names(names.iter());
+            let dialects = Dialects::by_names(names.0.iter().map(String::as_str));
             read.dialects = dialects.map_err(|it| Refusal::bad_option(it.to_string()))?;
         }
-        if let Some(tools) = &self.tools {
-            read.tools = tools.names();
+        if let Some(tools) = self.tools {
+            read.tools = tools.0.into_iter().collect();
         }
         read.thinking = self.thinking.unwrap_or(read.thinking);
         read.implicit_thinking = self.implicit_thinking.unwrap_or(read.implicit_thinking);

@@ -5,7 +5,7 @@
 
 use msg_document::{
     Carry, CheckOptions, ConvertOptions, FitOptions, Fitter, KeyOptions, ReadOptions, Refusal,
-    RepairOptions, StatsOptions, answer_row, convert, is_valid, join, key, messages,
+    RepairOptions, StatsOptions, ToolsOptions, answer_row, convert, is_valid, join, key, messages,
     options_from_json, prefix_keys, to_json, tokens,
 };
 use serde::Deserialize;
@@ -137,6 +137,13 @@ fn options_are_read_from_json() {
                 let layout = it.write.encode.keeps_layout();
                 let session = it.write.session;
                 format!("{:?} keeps layout {layout} {:?} {session:?}", it.carry, it.read)
+            }),
+            "tools" => options_from_json::<ToolsOptions>(json).map(|it| {
+                let tools: Vec<&str> = it.read.tools.iter().collect();
+                format!(
+                    "tools {tools:?} dialects {:?}",
+                    it.read.dialects.names().collect::<Vec<_>>()
+                )
             }),
             _ => options_from_json::<FitOptions>(json).and_then(Fitter::new).map(|it| {
                 format!("{:?} counter {:?}", it.options().limit.budget, it.options().count.counter)

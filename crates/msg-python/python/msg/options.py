@@ -46,6 +46,11 @@ Provider = Literal[
     "auto", "openai", "responses", "anthropic", "gemini", "interactions", "bedrock",
 ]
 
+ToolDialect = Literal[
+    "invoke", "hermes", "glm", "qwen", "cline", "dsml", "minimax", "harmony", "kimi", "deepseek", "llama",
+    "pythonic", "mistral", "fenced", "all", "none",
+]
+
 Agent = Literal[
     "claude-code", "codex", "gemini-cli", "opencode", "goose", "cline", "aider", "openhands", "swe-agent",
     "langchain", "pydantic-ai", "agents-sdk", "vercel-ui", "ai-sdk", "ag-ui", "adk", "haystack", "llama-index",
@@ -425,10 +430,10 @@ class ToolsOptions(TypedDict, total=False):
     """The message begins inside thinking: the template has opened the tag"""
     fenced_tools: Union[Literal["fallback", "always", "never"], None]
     """How to handle calls in code fences"""
-    dialects: Union[Union[str, Sequence[str]], None]
+    dialects: Union[Union[ToolDialect, Sequence[ToolDialect]], None]
     """Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]"""
     tools: Union[Union[str, Sequence[Union[str, Mapping[str, Any]]]], None]
-    """The registered tools: names, or a JSON file of definitions"""
+    """The registered tools: names, or definitions"""
     schema: Union[Any, None]
     """Types of parameters: tool definitions, or an object from tool to JSON Schema"""
     finish_reason: Union[str, None]

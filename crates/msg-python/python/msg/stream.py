@@ -33,7 +33,7 @@ def tools(text: str | Bytes, /, **options: Unpack[ToolsOptions]) -> dict[str, An
         implicit_thinking: The message begins inside thinking: the template has opened the tag
         fenced_tools: How to handle calls in code fences
         dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]
-        tools: The registered tools: names, or a JSON file of definitions
+        tools: The registered tools: names, or definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
         finish_reason: Why the model stopped; length and its like mean that the text was cut
         chunk: Bytes fed at a time; 0 for all at once. It changes no answer
@@ -71,7 +71,7 @@ class ToolParser:
         implicit_thinking: The message begins inside thinking: the template has opened the tag
         fenced_tools: How to handle calls in code fences
         dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]
-        tools: The registered tools: names, or a JSON file of definitions
+        tools: The registered tools: names, or definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
         finish_reason: Why the model stopped; length and its like mean that the text was cut
         chunk: Bytes fed at a time; 0 for all at once. It changes no answer

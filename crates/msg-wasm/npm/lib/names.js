@@ -78,7 +78,8 @@ function named(sentence, options) {
   const is = (it) => (Array.isArray(it) ? 'sequence' : typeof it === 'object' ? 'map' : JSON.stringify(it));
   const names = Object.entries(JSON.parse(options ?? '{}')).filter(([, it]) => is(it) === value).map(([name]) => name);
   const prefix = names.length === 1 ? `${names[0]}: ` : '';
-  if (variant !== undefined) return prefix + sentence;
+  if (variant !== undefined) return prefix + sentence.replace('unknown variant', 'unknown value');
+  if (/^-\d+$/.test(value) && /^u(?:8|16|32|64|size)$/.test(expected)) return `${prefix}expected a number from 0, found ${value}`;
   const type = TYPES.reduce((text, [engines, name]) => text.replace(engines, name), expected);
   return `${prefix}expected ${type}, found ${{ sequence: 'a list', map: 'an object' }[value] ?? value}`;
 }

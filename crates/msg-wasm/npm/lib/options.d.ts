@@ -32,6 +32,10 @@ export type Counter =
 export type Provider =
     'auto' | 'openai' | 'responses' | 'anthropic' | 'gemini' | 'interactions' | 'bedrock';
 
+export type ToolDialect =
+    'invoke' | 'hermes' | 'glm' | 'qwen' | 'cline' | 'dsml' | 'minimax' | 'harmony' | 'kimi' | 'deepseek' |
+    'llama' | 'pythonic' | 'mistral' | 'fenced' | 'all' | 'none';
+
 export type Agent =
     'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | 'goose' | 'cline' | 'aider' | 'openhands' | 'swe-agent' |
     'langchain' | 'pydantic-ai' | 'agents-sdk' | 'vercel-ui' | 'ai-sdk' | 'ag-ui' | 'adk' | 'haystack' |
@@ -338,8 +342,8 @@ export interface ToolsOptions {
   /** How to handle calls in code fences. */
   fencedTools?: 'fallback' | 'always' | 'never' | undefined;
   /** Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]. */
-  dialects?: string | ReadonlyArray<string> | undefined;
-  /** The registered tools: names, or a JSON file of definitions. */
+  dialects?: ToolDialect | ReadonlyArray<ToolDialect> | undefined;
+  /** The registered tools: names, or definitions. */
   tools?: string | ReadonlyArray<string | Readonly<Record<string, unknown>>> | undefined;
   /** Types of parameters: tool definitions, or an object from tool to JSON Schema. */
   schema?: unknown | undefined;
