@@ -13,7 +13,7 @@ mod tree;
 pub(crate) mod write;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use msg_core::Usage;
 use node::Nodes;
@@ -121,7 +121,7 @@ fn finish(
     if options.leaf.is_none() {
         findings.extend(tree::off_path(nodes, tree, &path.records));
     }
-    findings.extend(split_results(nodes, path, chains));
+    findings.extend(split_results(nodes, tree, path, chains));
     findings.extend(path.lost_replies.iter().map(|it| lost_reply(nodes, it)));
     findings.extend(node::check(nodes, tree, &path.records));
     let time = missing_time(nodes, path);
@@ -203,16 +203,29 @@ fn missing_time(nodes: &Nodes<'_>, path: &Path<'_>) -> Option<(Finding, Option<E
     })
 }
 
-fn split_results(nodes: &Nodes<'_>, path: &Path<'_>, chains: bool) -> Vec<Finding> {
+fn split_results(
+    nodes: &Nodes<'_>,
+    tree: &Tree<'_>,
+    path: &Path<'_>,
+    chains: bool,
+) -> Vec<Finding> {
+    if path.gathered.is_empty() {
+        return Vec::new();
+    }
     let message = "result of a parallel call is beside the path of the session";
-    path.gathered
-        .iter()
-        .map(|(record, _)| {
-            let place = nodes.lines.place(*record);
-            Finding::warning("session::split-results", place, message)
-                .mended("link it into the path", chains)
-        })
-        .collect()
+    let boundary = node::last_boundary(nodes, &path.records);
+    let kept = boundary.and_then(|it| node::kept_chain(nodes, tree, it)).map(|it| it.0);
+    let mut linked: HashSet<usize> =
+        path.records.iter().copied().chain(kept.into_iter().flatten()).collect();
+    // The path ends where the file does, whatever follows that record.
+    path.records.last().into_iter().for_each(|it| _ = linked.remove(it));
+    let finding = |(record, after): &(usize, usize)| {
+        let place = nodes.lines.place(*record);
+        let it = Finding::warning("session::split-results", place, message);
+        // What a compaction keeps by a list has no links.
+        if linked.contains(after) { it.mended("link it into the path", chains) } else { it }
+    };
+    path.gathered.iter().map(finding).collect()
 }
 
 // What of a Claude Code session is sent: the active path, what a compaction keeps, and the pieces of an answer and
