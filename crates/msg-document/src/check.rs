@@ -187,12 +187,13 @@ impl Document {
     }
 
     /// Takes back the promises that a repair does not keep: a format that is not the provider's may have no place for what
-    /// is mended. Costs a repair where such a document has an error.
+    /// is mended. Chat messages have one for all of it. Costs a repair where a document of another format has an error.
     fn promise_what_is_mended(&self, text: &[u8], options: &CheckOptions, checked: &mut Checked) {
         let is_promised = |it: &Diagnostic| {
             it.is_error() && it.fix.is_some() && it.code != "profile::other-format"
         };
-        let profile = options.profile.as_ref().filter(|it| !is_asked(it, self));
+        let is_chat = self.format() == Format::default();
+        let profile = options.profile.as_ref().filter(|it| !is_chat && !is_asked(it, self));
         let Some(profile) = profile.filter(|_| checked.diagnostics.iter().any(is_promised)) else {
             return;
         };
