@@ -345,7 +345,7 @@ def test_errors_speak_of_arguments() -> None:
         lambda: msg.convert([], "antropic"),  # type: ignore[call-overload]
         lambda: msg.convert([], "openai", layout="loose"),  # type: ignore[call-overload]
         lambda: msg.stats([], counter="abacus"),  # type: ignore[arg-type]
-        lambda: msg.tools("x", dialects="klingon"),
+        lambda: msg.tools("x", dialects="klingon"),  # type: ignore[arg-type]
         lambda: msg.doctor([{}]),
     ]
     for act in acts:
