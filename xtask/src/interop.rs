@@ -14,9 +14,9 @@
 //! `msg-relay`, to a fake provider of each API. `cargo xtask interop relay bench` measures it beside LiteLLM's proxy and
 //! claude-code-router.
 //!
-//! `cargo xtask interop streams [FOLDER]…` lets the SDKs and the AI SDK read streams alone, and prints their table.
+//! `cargo xtask interop streams [FOLDER]...` lets the SDKs and the AI SDK read streams alone, and prints their table.
 //!
-//! `cargo xtask interop [FOLDER]…` also reads the captures (`*.sse`, and `stream.jsonl` where it names sources) in these folders. The libraries and programs are
+//! `cargo xtask interop [FOLDER]...` also reads the captures (`*.sse`, and `stream.jsonl` where it names sources) in these folders. The libraries and programs are
 //! fetched into `target/interop`. Nothing of it is part of `cargo test` or `cargo xtask ci`.
 
 use std::path::Path;

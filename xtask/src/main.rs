@@ -52,12 +52,12 @@ usage: cargo xtask TASK
   picture                       draw a page of msg view for the README (needs chromium)
   values [--runs N] [--seed S] [--from FORMAT] [--command NAME] [--show N]
                                 damage documents of every format and look for each value in what commands write and report (needs python3)
-  interop [FOLDER]…              let the SDKs of providers judge what msg writes, captures in FOLDER too (needs python3 and npm)
-  interop streams [FOLDER]…     let the SDKs and the AI SDK read streams that msg writes, and print the table
+  interop [FOLDER]...           let the SDKs of providers judge what msg writes, captures in FOLDER too (needs python3 and npm)
+  interop streams [FOLDER]...   let the SDKs and the AI SDK read streams that msg writes, and print the table
   interop agents [AGENT...]     let agents resume sessions that msg moved and mended (needs python3 and npm)
-  npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   interop hooks [NAME]          run the hooks of the Python package in the real frameworks
   interop relay [bench]         let SDKs, Claude Code and Codex talk through the example gateway, or measure it beside other proxies
+  npm [bench|pack]              build and test the npm package, measure it, or only build it (needs node and npm)
   python [engines | wheel]      build and test the Python package (needs python3; pip fetches the rest)
   release check [--offline]     whether everything is ready: tree, changelog, versions, metadata, names, semver, dry run
   release build [PART...]       build crates, npm package, wheel and program into target/, try them, write checksums
@@ -80,6 +80,9 @@ fn run(args: &[&str]) -> Res {
     let Some((task, args)) = args.split_first() else {
         return Err(format!("no task named\n\n{USAGE}").into());
     };
+    if args.iter().any(|it| matches!(*it, "--help" | "-h")) {
+        return help(task);
+    }
     let workspace = Workspace::find()?;
     match *task {
         "ci" => ci::run(&workspace, args),
@@ -94,12 +97,40 @@ fn run(args: &[&str]) -> Res {
         "npm" => npm::run(&workspace, args),
         "python" => python::run(&workspace, args),
         "release" => release::run(&workspace, args),
-        "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            Ok(())
-        }
-        other => Err(format!("unknown task {other:?}\n\n{USAGE}").into()),
+        "help" | "--help" | "-h" => help(args.first().unwrap_or(&"")),
+        other => Err(unknown(other)),
     }
+}
+
+fn unknown(task: &str) -> Box<dyn std::error::Error> {
+    format!("unknown task {task:?}\n\n{USAGE}").into()
+}
+
+/// Prints how a task is called, or all of them for `""`.
+fn help(task: &str) -> Res {
+    if task.is_empty() {
+        print!("{USAGE}");
+        return Ok(());
+    }
+    let lines = usage_of(task);
+    if lines.is_empty() {
+        return Err(unknown(task));
+    }
+    println!("usage: cargo xtask TASK\n\n{}", lines.join("\n"));
+    Ok(())
+}
+
+/// The lines of [`USAGE`] for a task: its calls, each with the text that goes on below it.
+fn usage_of(task: &str) -> Vec<&'static str> {
+    let mut is_of_it = false;
+    let mut is_wanted = |line: &&str| {
+        let line = line.strip_prefix("  ").unwrap_or_default();
+        if !line.starts_with(' ') {
+            is_of_it = line.split(' ').next() == Some(task);
+        }
+        is_of_it
+    };
+    USAGE.lines().filter(|it| is_wanted(it)).collect()
 }
 
 /// Refuses arguments that a task does not know, instead of passing over a misspelt one.
@@ -107,5 +138,25 @@ fn no_more(args: &[&str]) -> Res {
     match args {
         [] => Ok(()),
         args => Err(format!("unexpected arguments: {}\n\n{USAGE}", args.join(" ")).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{run, usage_of};
+
+    #[test]
+    fn a_task_that_is_asked_for_help_does_not_run() {
+        for args in [["interop", "--help"], ["python", "-h"], ["help", "release"]] {
+            run(&args).expect("because it only prints");
+        }
+        assert!(run(&["no-such-task", "--help"]).is_err());
+    }
+
+    #[test]
+    fn the_usage_of_a_task_has_all_its_calls() {
+        assert_eq!(usage_of("tidy").len(), 1);
+        assert_eq!(usage_of("bench").len(), 5);
+        assert!(usage_of("fuzz")[1].ends_with("(cargo-fuzz; N is 60)"));
     }
 }
