@@ -22,7 +22,9 @@ pub(super) fn of(lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>>
             match &*kind {
                 "session_meta" => {
                     headers = [headers[0].or(Some(at)), Some(at)];
-                    history = History::default();
+                    if path.is_paginated {
+                        history = History::default();
+                    }
                 }
                 "compacted" if payload.list("replacement_history").is_empty() => {
                     history.kept = in_history(&path);

@@ -264,18 +264,30 @@ pub(super) fn check_header(
             .map(|it| ("set the time of its record", set_member(&payload, "timestamp", it.source)));
         bad("the header has no timestamp, without which Codex does not load the session", fix);
     }
-    let mode = payload.text("history_mode");
-    let is_known = |it: &str| matches!(it, "legacy" | "paginated");
-    let mut is_paginated = mode.as_deref() == Some("paginated");
-    if mode.is_some_and(|it| !is_known(&it)) {
-        let has_number = |it: usize| lines.object(it).is_some_and(|it| it.has("ordinal"));
-        is_paginated = (0..lines.records.len()).all(has_number);
+    let is_paginated = is_paginated(lines, &payload);
+    if payload.text("history_mode").is_some_and(|it| !is_known_mode(&it)) {
         let known = if is_paginated { "\"paginated\"" } else { "\"legacy\"" };
         let edit = set_member(&payload, "history_mode", known);
         let message = "the header has a history_mode that Codex does not know";
         bad(message, Some(("set the one that the lines are written in", edit)));
     }
     Header { misplaced, is_paginated }
+}
+
+fn is_known_mode(mode: &str) -> bool {
+    matches!(mode, "legacy" | "paginated")
+}
+
+/// Whether the lines are numbered: as the header says, or as they are where it says what Codex does not know.
+pub(super) fn is_paginated(lines: &Lines<'_>, header: &Object<'_>) -> bool {
+    match header.text("history_mode") {
+        Some(mode) if is_known_mode(&mode) => mode == "paginated",
+        Some(_) => {
+            let has_number = |it: usize| lines.object(it).is_some_and(|it| it.has("ordinal"));
+            (0..lines.records.len()).all(has_number)
+        }
+        None => false,
+    }
 }
 
 /// The uuid that the name of a rollout file ends with.
@@ -460,23 +472,25 @@ fn reasoning_content(path: &Path<'_>, plan: &mut Plan) {
 }
 
 /// Reasoning must be followed by what was thought about (SE-53): an answer or a call before the next user
-/// message or output.
+/// message or output, or the note that the user stopped the turn.
 fn reasoning(path: &Path<'_>, plan: &mut Plan) {
     let mut is_followed = false;
+    let mut next = usize::MAX;
     for at in (0..path.items.len()).rev() {
         if plan.dropped[at] {
             continue;
         }
-        match path.items[at].kind {
+        let item = &path.items[at];
+        match item.kind {
             Kind::AssistantMessage | Kind::Call(_) | Kind::ServerCall => is_followed = true,
-            Kind::UserMessage | Kind::Context | Kind::Summary | Kind::Output(_) => {
-                is_followed = false;
-            }
+            Kind::Context => is_followed = path.is_stopped(item.record, next),
+            Kind::UserMessage | Kind::Summary | Kind::Output(_) => is_followed = false,
             Kind::Reasoning if !is_followed => {
                 let message = "reasoning without the item that must follow it";
-                plan.drop(&path.items[at], at, "session::orphan-reasoning", message);
+                plan.drop(item, at, "session::orphan-reasoning", message);
             }
             _ => {}
         }
+        next = item.record;
     }
 }

@@ -100,14 +100,18 @@ fn envelope_of<'a>(lines: &'a Lines<'_>, record: usize) -> Option<(String, Objec
 #[derive(Default)]
 struct Path<'a> {
     items: Vec<Item<'a>>,
-    /// Records of no known kind, and what is before another header.
+    /// Records of no known kind, and what is before another header of a paginated session.
     findings: Vec<Finding>,
     /// The models that were asked, each with the record from which on.
     models: Vec<(usize, String)>,
     provider: Option<String>,
     /// What left the path.
     branches: Vec<Branch>,
+    /// The records that say that the user stopped a turn.
+    stops: Vec<usize>,
     has_header: bool,
+    /// Whether Codex reads the session from its last header on (SE-130).
+    is_paginated: bool,
     /// Whether no record has an envelope: the records are the items.
     is_bare: bool,
 }
@@ -144,9 +148,12 @@ impl<'a> Path<'a> {
             }
             "session_meta" => {
                 self.provider = payload.text("model_provider").map(Into::into);
-                // What is before a header is not sent; one that is not the first line must move there.
                 let is_again = std::mem::replace(&mut self.has_header, true);
                 if !is_again {
+                    self.is_paginated = mend::is_paginated(lines, payload);
+                }
+                // Codex writes its header again when the session goes on or gets a name.
+                if !is_again || !self.is_paginated {
                     return;
                 }
                 let gone = std::mem::take(&mut self.items).len();
@@ -157,12 +164,26 @@ impl<'a> Path<'a> {
                 self.models.extend(payload.text("model").map(|it| (at, it.into_owned())));
             }
             "compacted" => self.compacted(lines, at, payload),
-            "event_msg" if payload.text("type").is_some_and(|it| it == "thread_rolled_back") => {
+            "event_msg" => self.event(at, payload),
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, at: usize, payload: &Object<'_>) {
+        match payload.text("type").as_deref() {
+            Some("thread_rolled_back") => {
                 let turns = payload.get("num_turns").and_then(|it| it.number()).unwrap_or(0);
                 self.roll_back(at, turns);
             }
+            Some("turn_aborted") => self.stops.push(at),
             _ => {}
         }
+    }
+
+    /// Whether the user stopped a turn between two records.
+    fn is_stopped(&self, after: usize, before: usize) -> bool {
+        let next = self.stops.partition_point(|it| *it <= after);
+        self.stops.get(next).is_some_and(|it| *it < before)
     }
 
     /// Who made what is in a record.
