@@ -56,9 +56,10 @@ impl LineRules for ClaudeCode {
         options: &SessionOptions,
     ) -> Result<Mends, Error> {
         let nodes = Nodes::of(lines);
-        let tree = tree::read(&nodes, options.all);
+        let mut tree = tree::read(&nodes, options.all);
         let leaf = super::checked_leaf(options, tree.leaf(&nodes, options.leaf.as_deref()))?;
         let path = read(&nodes, &tree, leaf);
+        tree.settle(&path.order, options.all);
         let rules = Rules { has_marks: lines.has_marks(), ..rules(options) };
         let mut plan = crate::link::check(&path.sent, &rules);
         tree::check(&mut plan, options);
@@ -71,6 +72,7 @@ fn view(nodes: &Nodes<'_>, options: &SessionOptions) -> Result<View, Error> {
     let mut tree = tree::read(nodes, false);
     let leaf = super::checked_leaf(options, tree.leaf(nodes, options.leaf.as_deref()))?;
     let path = read(nodes, &tree, leaf);
+    tree.settle(&path.order, false);
     let mut view = View { usage: of(nodes), ..View::default() };
     messages(&mut view, &path.sent, true, parts::anthropic_part);
     view.note_makers(|at| maker(nodes.message(at).and_then(|it| it.text("model")), None));
@@ -242,6 +244,8 @@ fn split_results(
 struct Path<'a> {
     /// The records of the path itself, of any kind.
     records: Vec<usize>,
+    /// These, and those that a compaction keeps.
+    order: Vec<usize>,
     /// What is sent, in order, the gathered records among them.
     sent: Vec<Sent<'a>>,
     /// Gathered results of calls on the path, each with the record of the path that it follows.
@@ -268,7 +272,7 @@ fn read<'a>(nodes: &'a Nodes<'_>, tree: &Tree<'_>, leaf: Option<usize>) -> Path<
     gather.all(&order);
     let Gather { beside, sent, gathered, .. } = gather;
     let lost_replies = lost_replies(nodes, tree, &records, &beside);
-    Path { records, sent, gathered, lost_replies }
+    Path { records, order, sent, gathered, lost_replies }
 }
 
 /// A record as what is sent of it; none of one that is not.
@@ -309,10 +313,11 @@ impl<'a> Beside<'a> {
     fn of(nodes: &'a Nodes<'_>, tree: &Tree<'_>, order: &[usize], first: usize) -> Self {
         let mut is_on_path = vec![false; nodes.list.len()];
         order.iter().for_each(|it| is_on_path[*it] = true);
+        let is_sidechain = nodes.is_sidechain(order);
         let mut res = Self::default();
         for (at, node) in nodes.list.iter().enumerate().skip(first) {
-            let is_beside = node.is_message() && !node.is_sidechain && !is_on_path[at];
-            if !is_beside || tree.is_repeated[at] || nodes.uuid(at).is_none() {
+            let is_same = node.is_message() && node.is_sidechain == is_sidechain;
+            if !is_same || is_on_path[at] || tree.is_repeated[at] || nodes.uuid(at).is_none() {
                 continue;
             }
             let Some(sent) = message(nodes, at) else { continue };

@@ -138,6 +138,11 @@ impl<'a> Nodes<'a> {
         Some(Value { source: &self.lines.text[at..at + slice.len as usize], at })
     }
 
+    /// Whether these records are what a subagent was asked and did.
+    pub(super) fn is_sidechain(&self, path: &[usize]) -> bool {
+        path.last().is_some_and(|it| self.list[*it].is_sidechain)
+    }
+
     /// The id of a record, as JSON: a string with its quotes.
     pub(super) fn uuid(&self, node: usize) -> Option<&str> {
         self.value(node, self.list[node].uuid).map(|it| it.source)

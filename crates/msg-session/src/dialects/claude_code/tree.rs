@@ -1,7 +1,9 @@
 //! The tree of a Claude Code session: who is whose parent, mended where a link is lost (SE-27, SE-43,
 //! SE-44).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use msg_core::Severity;
 
 use super::node::{Kind, Nodes};
 use crate::dialects::claude_code::node::Node;
@@ -145,6 +147,21 @@ impl<'n> Tree<'n> {
         self.findings.push(finding.mended("link it to the record before it", all));
     }
 
+    /// Lost parents of records that no record of the path follows keep nothing from being sent.
+    pub(super) fn settle(&mut self, order: &[usize], all: bool) {
+        let mut is_sent = vec![false; self.parents.len()];
+        order.iter().for_each(|it| is_sent[*it] = true);
+        let mut beside = HashSet::new();
+        let lost = self.findings.iter_mut().filter(|it| it.code == "session::missing-parent");
+        for it in lost.filter(|it| it.severity == Severity::Error) {
+            if let Some(record) = it.at.record.filter(|it| !is_sent[*it as usize]) {
+                (it.severity, it.done) = (Severity::Warning, all);
+                beside.insert(record);
+            }
+        }
+        self.mended.iter_mut().for_each(|it| it.1 &= !beside.contains(&it.0));
+    }
+
     fn missing_logical_parent(&mut self, nodes: &Nodes<'_>, at: usize, before: u32, all: bool) {
         self.lost_logical.push((at as u32, before));
         let message = "the record before this compaction is missing";
@@ -181,17 +198,16 @@ impl<'n> Tree<'n> {
         self.findings.push(finding.mended("link it to the record before it", all));
     }
 
-    /// The record at which a resume goes on (SE-41), or the one with this id.
+    /// The record at which a resume goes on (SE-41), or the one with this id. A subagent has a file of its own, which
+    /// holds nothing but a sidechain.
     pub(super) fn leaf(&self, nodes: &Nodes<'_>, wanted: Option<&str>) -> Option<usize> {
         if let Some(wanted) = wanted {
             let wanted = crate::edit::quoted(wanted);
             return (0..nodes.list.len()).find(|it| nodes.uuid(*it) == Some(&*wanted));
         }
-        let is_leaf = |it: &usize| {
-            let node = &nodes.list[*it];
-            node.is_message() && !node.is_sidechain && nodes.uuid(*it).is_some()
-        };
-        let last = (0..nodes.list.len()).rev().find(is_leaf)?;
+        let is_leaf = |it: &usize| nodes.list[*it].is_message() && nodes.uuid(*it).is_some();
+        let leaves = || (0..nodes.list.len()).rev().filter(is_leaf);
+        let last = leaves().find(|it| !nodes.list[*it].is_sidechain).or_else(|| leaves().next())?;
         self.ids.get(nodes.uuid(last)?).map(|it| *it as usize)
     }
 
@@ -258,10 +274,12 @@ pub(super) fn off_path(nodes: &Nodes<'_>, tree: &Tree<'_>, path: &[usize]) -> Op
     {
         return None;
     }
+    let is_sidechain = nodes.is_sidechain(path);
     let parent = |at: usize| tree.parents[at].map(|it| it as usize);
     let counts = |at: &usize| {
         let node = &nodes.list[*at];
-        let is_read = node.is_message() && !node.is_sidechain && !tree.is_repeated[*at];
+        let is_read =
+            node.is_message() && node.is_sidechain == is_sidechain && !tree.is_repeated[*at];
         is_read && nodes.uuid(*at).is_some()
     };
     let count = super::super::count_off_path(nodes.list.len(), path, parent, counts);

@@ -447,7 +447,8 @@ impl<'u> Uuids<'u> {
 
 /// The line of a record that comes (SE-47).
 fn record(template: &Object<'_>, new: &NewRecord, follows: &str) -> String {
-    const KEPT: [&str; 6] = ["isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch"];
+    const KEPT: [&str; 7] =
+        ["isSidechain", "agentId", "userType", "cwd", "sessionId", "version", "gitBranch"];
     let mut res = format!("{{\"parentUuid\":{follows}");
     for name in KEPT {
         if let Some(value) = template.get(name) {
