@@ -179,11 +179,14 @@ fn compacted(lines: &Lines<'_>, path: &[usize]) -> Vec<usize> {
         return path.to_vec();
     };
     let record = lines.object(path[at]);
-    let kept = record.and_then(|it| it.text("firstKeptEntryId").map(Into::<String>::into));
-    let is_kept = |it: &usize| {
-        lines.object(*it).is_some_and(|it| it.text("id").as_deref() == kept.as_deref())
+    let kept = record.as_ref().and_then(|it| it.text("firstKeptEntryId"));
+    // The first version has no ids and counts the entries of the file.
+    let number = record.as_ref().and_then(|it| it.get("firstKeptEntryIndex")?.number());
+    let is_kept = |it: &usize| match &kept {
+        Some(kept) => lines.object(*it).is_some_and(|it| it.text("id").as_ref() == Some(kept)),
+        None => number == Some(*it as u64),
     };
-    let first = path[..at].iter().position(|it| kept.is_some() && is_kept(it)).unwrap_or(at);
+    let first = path[..at].iter().position(is_kept).unwrap_or(at);
     let mut res = vec![path[at]];
     res.extend(&path[first..at]);
     res.extend(&path[at + 1..]);

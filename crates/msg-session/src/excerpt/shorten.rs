@@ -78,7 +78,7 @@ const COMPARED: [&str; 26] = [
 ];
 
 /// Members that are asked for in other ways: whether they are there, empty, or a number.
-const ASKED: [&str; 42] = [
+const ASKED: [&str; 43] = [
     "action",
     "agentVisible",
     "args",
@@ -91,6 +91,7 @@ const ASKED: [&str; 42] = [
     "fileData",
     "fileUri",
     "file_id",
+    "firstKeptEntryIndex",
     "inlineData",
     "input",
     "isApiErrorMessage",
