@@ -362,9 +362,13 @@ fn by_newer_record(object: &Object<'_>, kind: &str) -> Option<Result<Dialect, Er
         matches!(kind, "system" | "user" | "assistant" | "tool_result")
             && has("content")
             && !has("message")
-            && !["uuid", "id", "timestamp", "sessionId", "session_id", "data"].into_iter().any(has)
+            && !["uuid", "id", "timestamp", "ts", "sessionId", "session_id", "data"]
+                .into_iter()
+                .any(has)
     };
-    Some(Ok(if kind == "session" && has("id") && (has("version") || has("cwd")) {
+    // The header of DeepSeek Harness is a `session` with `createdAt`.
+    let is_pi = || has("id") && (has("version") || has("cwd")) && !has("createdAt");
+    Some(Ok(if kind == "session" && is_pi() {
         Dialect::Pi
     } else if kind == "session.start"
         && object.get("data").is_some_and(|it| it.get("producer").is_some())
@@ -408,6 +412,21 @@ fn is_of_another_agent(object: &Object<'_>) -> bool {
     object.has("systemPayload") || object.get("message").is_some_and(|it| it.get("parts").is_some())
 }
 
+/// A trajectory of mini-SWE-agent.
+fn is_of_mini(object: &Object<'_>) -> bool {
+    let format = object.text("trajectory_format");
+    format.is_some_and(|it| it.starts_with("mini-swe-agent"))
+        || object.inner("info").is_some_and(|it| it.has("mini_version"))
+}
+
+/// Messages of an export of opencode, or none: each has what it is and its parts.
+fn is_of_opencode(messages: Value<'_>) -> bool {
+    // A list that is cut off is not looked into.
+    let Some(list) = messages.array() else { return messages.source.starts_with('[') };
+    let is_one = |it: &Value<'_>| it.get("info").is_some() && it.get("parts").is_some();
+    list.is_empty() || list.iter().any(is_one)
+}
+
 /// Whether a history is one of messages.
 fn is_history(object: &Object<'_>) -> bool {
     let list = object.list("history");
@@ -430,7 +449,9 @@ fn by_document(document: &str) -> Result<Option<Dialect>, Error> {
         Some(Dialect::Otel)
     } else if has("threadId") && has("runId") && has("messages") {
         Some(Dialect::AgUi)
-    } else if has("info") && has("messages") {
+    } else if has("messages") && is_of_mini(object) {
+        Some(Dialect::SweAgent)
+    } else if has("info") && object.get("messages").is_some_and(is_of_opencode) {
         Some(Dialect::OpenCode)
     } else if has("working_dir") && (has("conversation") || has("messages")) {
         Some(Dialect::Goose)

@@ -268,7 +268,9 @@ fn is_transcript(head: &str) -> bool {
 pub(crate) fn stored(outline: &Outline<'_>) -> Option<Refusal> {
     let what = if opencode(outline) {
         "a file of a session of OpenCode"
-    } else if openhands(outline) {
+    } else if openhands(outline, is_older_event) {
+        return Some(looks_like("events of OpenHands from before its version 1").into());
+    } else if openhands(outline, is_event) || is_state(outline) {
         "an event of OpenHands"
     } else {
         return None;
@@ -293,16 +295,23 @@ fn opencode(outline: &Outline<'_>) -> bool {
     exported || outline.entries().any(|it| of_it(it) || is_stored(it))
 }
 
-fn openhands(outline: &Outline<'_>) -> bool {
-    let is_event = |it: &Record<'_>| {
-        it.has("source") && it.has("timestamp") && it.has("kind")
-            || it.has("source") && it.has("action") && it.has("args")
-            || it.has("source") && it.has("observation")
-    };
-    let of_it = |name: &str| outline.member(name).is_some();
-    let is_state = of_it("agent") && of_it("workspace") && of_it("id");
-    let listed = outline.list("").is_some_and(|it| it.records().any(is_event));
-    is_state || listed || outline.entries().any(is_event)
+fn openhands(outline: &Outline<'_>, of_it: fn(&Record<'_>) -> bool) -> bool {
+    let listed = outline.list("").is_some_and(|it| it.records().any(of_it));
+    listed || outline.entries().any(of_it)
+}
+
+fn is_event(record: &Record<'_>) -> bool {
+    record.has("source") && record.has("timestamp") && record.has("kind")
+}
+
+fn is_older_event(record: &Record<'_>) -> bool {
+    record.has("source")
+        && (record.has("action") && record.has("args") || record.has("observation"))
+}
+
+fn is_state(outline: &Outline<'_>) -> bool {
+    let has = |name: &str| outline.member(name).is_some();
+    has("agent") && has("workspace") && has("id")
 }
 
 // Exports of applications, and the sessions and logs of agents that are not read.
@@ -332,6 +341,14 @@ static TABLE: &[Foreign] = &[
     )
     .way(OF_CURSOR)
     .spans(),
+    Foreign::new(
+        "a session of DeepSeek Harness",
+        &["any createdAt delegationDepth type=session", "any data seq time type"],
+    )
+    .spans(),
+    Foreign::new("a transcript of Entire", &["any agent cli_version ts v type=user|assistant"])
+        .way("give the session of the agent, `full.jsonl` of the checkpoint")
+        .spans(),
     Foreign::new(
         "a chat of Open WebUI",
         &[

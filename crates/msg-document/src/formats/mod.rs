@@ -145,9 +145,9 @@ fn qwen_code(outline: &Outline<'_>) -> Likelihood {
 }
 
 fn pi(outline: &Outline<'_>) -> Likelihood {
-    any_record(outline, |it| {
-        it.kind == Some("session") && it.has("id") && (it.has("version") || it.has("cwd"))
-    })
+    let is_header = |it: &Record<'_>| it.has("id") && (it.has("version") || it.has("cwd"));
+    // The header of DeepSeek Harness is a `session` with `createdAt`.
+    any_record(outline, |it| it.kind == Some("session") && is_header(it) && !it.has("createdAt"))
 }
 
 fn copilot_cli(outline: &Outline<'_>) -> Likelihood {
@@ -185,7 +185,7 @@ fn droid(outline: &Outline<'_>) -> Likelihood {
 
 /// Lines of messages that have a type where others have a role.
 fn grok(outline: &Outline<'_>) -> Likelihood {
-    const OTHERS: [&str; 6] = ["uuid", "id", "timestamp", "sessionId", "session_id", "data"];
+    const OTHERS: [&str; 7] = ["uuid", "id", "timestamp", "ts", "sessionId", "session_id", "data"];
     let of_it = |it: &Record<'_>| {
         let is_said = matches!(it.kind, Some("user" | "assistant" | "tool_result"));
         is_said
@@ -289,6 +289,9 @@ fn openhands(outline: &Outline<'_>) -> Likelihood {
 }
 
 fn swe_agent(outline: &Outline<'_>) -> Likelihood {
+    if is_of_mini(outline) {
+        return Likelihood::Certain;
+    }
     let is_message = |it: &Record<'_>| it.has("role");
     let history = outline.list("history");
     let history = history.is_some_and(|it| it.is_empty() || it.records().any(is_message));
@@ -298,6 +301,12 @@ fn swe_agent(outline: &Outline<'_>) -> Likelihood {
         history && (trajectory || info)
             || trajectory && (info || outline.member("environment").is_some()),
     )
+}
+
+/// A trajectory of mini-SWE-agent.
+fn is_of_mini(outline: &Outline<'_>) -> bool {
+    let format = outline.text("trajectory_format");
+    format.is_some_and(|it| it.starts_with("mini-swe-agent")) && outline.list("messages").is_some()
 }
 
 fn agents_sdk(outline: &Outline<'_>) -> Likelihood {

@@ -22,6 +22,7 @@ mod otel;
 mod pi;
 mod qwen_code;
 mod records;
+mod swe_agent;
 
 use std::collections::HashMap;
 
@@ -150,7 +151,7 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::AutoGen => &frameworks::autogen::STORE,
         Dialect::AgentFramework => &frameworks::agent_framework::STORE,
         Dialect::SemanticKernel => &frameworks::semantic_kernel::STORE,
-        Dialect::SweAgent => agent(&atif::SweAgent),
+        Dialect::SweAgent => agent(&swe_agent::SweAgent),
         Dialect::Aider => agent(&aider::Aider),
         Dialect::Inspect => agent(&inspect::Inspect),
         Dialect::Otel => agent(&otel::Otel),
