@@ -88,11 +88,7 @@ pub(crate) fn find(
             .into_iter()
             .map(|it| Candidate { path: it.path, dialect: Some(it.dialect) })
             .collect(),
-        named => named
-            .iter()
-            .flat_map(|it| scan_folder(it, warnings))
-            .map(|path| Candidate { path, dialect: None })
-            .collect(),
+        named => named.iter().flat_map(|it| in_place(it, warnings)).collect(),
     };
     res.sort_by(|a, b| a.path.cmp(&b.path));
     res.dedup_by(|a, b| a.path == b.path);
@@ -109,16 +105,35 @@ pub(crate) fn are_readable(named: &[PathBuf]) -> bool {
     })
 }
 
-fn scan_folder(path: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
-    const SUFFIXES: &[&str] = &[".jsonl", ".json", ".traj", ".eval", ".aider.chat.history.md"];
-    let mut res = Vec::new();
+/// The sessions that somebody named: a file, those of a store, or the files and stores of a folder.
+fn in_place(path: &Path, warnings: &mut Vec<String>) -> Vec<Candidate> {
+    const SUFFIXES: &[&str] =
+        &[".jsonl", ".json", ".traj", ".eval", ".db", ".aider.chat.history.md"];
+    let file = |path: PathBuf| Candidate { path, dialect: None };
+    let stored = |path: &Path, warnings: &mut Vec<String>| {
+        let mut res = Vec::new();
+        in_store(path, None, &mut res, warnings);
+        res.into_iter().map(|it| Candidate { path: it.path, dialect: Some(it.dialect) })
+    };
     if path.is_file() {
-        return vec![path.to_owned()];
+        return match is_store(path) {
+            true => stored(path, warnings).collect(),
+            false => vec![file(path.to_owned())],
+        };
     }
     let (dialect, root) = (Dialect::ClaudeCode, path.to_owned());
     let place = SessionFolder { dialect, root, depth: 8, suffixes: SUFFIXES };
-    walk(&place, path, place.depth, &mut res, warnings);
-    res.into_iter().map(|it| it.path).collect()
+    let mut found = Vec::new();
+    walk(&place, path, place.depth, &mut found, warnings);
+    let mut res = Vec::new();
+    for it in found {
+        match it.path.extension().is_some_and(|it| it == "db") {
+            // Other programs keep databases too.
+            true => res.extend(stored(&it.path, &mut Vec::new())),
+            false => res.push(file(it.path)),
+        }
+    }
+    res
 }
 
 /// Says what could not be read.

@@ -200,6 +200,28 @@ mod stores {
         assert!(list.contains("the newest title"), "{list}");
     }
 
+    /// `list` shows each session of a store that is named, and of those in a folder; other databases are passed over.
+    #[test]
+    fn sessions_of_a_named_store_are_listed() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("opencode.db");
+        let more = "INSERT INTO session VALUES('ses_0002', 'Another', '/srv/app', NULL, 1, 2);";
+        Connection::open(&path).unwrap().execute_batch(&format!("{SCHEMA}{more}")).unwrap();
+        let crush = "CREATE TABLE sessions(id TEXT); CREATE TABLE read_files(path TEXT);
+            CREATE TABLE messages(id TEXT, session_id TEXT, role TEXT, parts TEXT);
+            INSERT INTO sessions VALUES('one');";
+        let other = home.path().join("crush.db");
+        Connection::open(&other).unwrap().execute_batch(crush).unwrap();
+        for place in [&*path, home.path()] {
+            let list = text(&msg(home.path(), &["list", place.to_str().unwrap()]));
+            assert!(list.contains("ses_0001") && list.contains("ses_0002"), "{list}");
+            assert_eq!(list.lines().count(), 2, "{list}");
+        }
+        let said = msg(home.path(), &["list", other.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&said.stderr);
+        assert!(said.contains("it is a store of Crush, which is not read"), "{said}");
+    }
+
     #[test]
     fn a_store_of_opencode_is_read_and_never_written() {
         let home = tempfile::tempdir().unwrap();

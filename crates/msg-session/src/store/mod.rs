@@ -70,9 +70,16 @@ impl SessionStore {
     pub fn open(source: StoreSource, log: &[u8]) -> io::Result<Self> {
         let database = Database::read(source, log).map_err(io::Error::other)?;
         let has = |name: &str| database.has(name);
-        let dialect = match (has("sessions") && has("messages"), has("session") && has("part")) {
+        let is_goose = database.has_column("messages", "content_json") && has("sessions");
+        let dialect = match (is_goose, has("session") && has("part")) {
             (true, _) => Dialect::Goose,
             (_, true) => Dialect::OpenCode,
+            _ if has("read_files") && database.has_column("messages", "parts") => {
+                return Err(io::Error::other("it is a store of Crush, which is not read"));
+            }
+            _ if has("state_meta") && database.has_column("messages", "tool_calls") => {
+                return Err(io::Error::other("it is a store of Hermes, which is not read"));
+            }
             _ if has("agent_messages") => return Err(io::Error::other(AGENTS_SDK)),
             _ if has("cursorDiskKV") || has("ItemTable") || has("blobs") && has("meta") => {
                 return Err(io::Error::other(CURSOR));

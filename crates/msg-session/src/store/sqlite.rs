@@ -109,6 +109,11 @@ impl Database {
         self.tables.contains_key(table)
     }
 
+    /// Whether a table has a column of this name.
+    pub(crate) fn has_column(&self, table: &str, column: &str) -> bool {
+        self.tables.get(table).is_some_and(|it| it.columns.iter().any(|it| it == column))
+    }
+
     /// All rows of a table, in the order of their rowids.
     pub(crate) fn rows(&self, table: &str) -> Result<Vec<Row>> {
         let table = self.table(table)?;
