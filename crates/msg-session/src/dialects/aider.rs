@@ -14,7 +14,7 @@ use crate::Error;
 use crate::dialects::otel;
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::source::Blob;
-use crate::view::{Draft, PartOrigin, View};
+use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
 
 /// The dialect.
 pub(crate) struct Aider;
@@ -24,43 +24,89 @@ const START: &str = "# aider chat started at ";
 impl Format for Aider {
     fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
         let (text, findings) = otel::text(super::only(blobs));
-        let chat = chat(&text, options.leaf.as_deref())?;
+        let chats = chats(&text);
+        let read = chosen(&chats, options.leaf.as_deref())?;
         let mut view = View { findings, ..View::default() };
-        for run in runs(chat) {
+        for run in runs(read.map_or(&*text, |it| chats[it].text)) {
             add(&mut view, &run);
+        }
+        let others = chats.iter().enumerate().filter(|it| Some(it.0) != read);
+        view.branches = others.filter_map(|(at, it)| it.branch(at)).collect();
+        if options.leaf.is_none() {
+            view.findings.extend(earlier(&chats));
         }
         Ok(view)
     }
 
-    fn check(&self, blobs: &[Blob], _: &SessionOptions) -> Result<Checked, Error> {
+    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
         let (text, mut findings) = otel::text(super::only(blobs));
         for (at, _) in fenced_user_lines(&text) {
             let message = "code that looks like a line of the user; it is read as one";
             let at = SessionPlace::line(u32::try_from(at + 1).unwrap_or(u32::MAX));
             findings.push(Finding::warning("session::ambiguous-line", at, message));
         }
-        let records = text.lines().filter(|it| it.starts_with(START)).count();
+        let chats = chats(&text);
+        chosen(&chats, options.leaf.as_deref())?;
+        if options.leaf.is_none() {
+            findings.extend(earlier(&chats));
+        }
+        let records = chats.len();
         Ok(Checked::of_text(&text, records, records, findings, Vec::new()))
     }
 }
 
-/// The last chat of the file, or the one whose heading names the leaf.
-fn chat<'a>(text: &'a str, leaf: Option<&str>) -> Result<&'a str, Error> {
-    let starts: Vec<usize> = std::iter::once(0)
-        .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|it| it + 1))
-        .filter(|it| text[*it..].starts_with(START))
-        .collect();
-    let found = match leaf {
-        Some(leaf) => starts.iter().position(|it| {
-            text[it + START.len()..].lines().next().is_some_and(|it| it.trim() == leaf)
-        }),
-        None => starts.len().checked_sub(1),
-    };
-    match (found, leaf) {
-        (Some(at), _) => Ok(&text[starts[at]..starts.get(at + 1).copied().unwrap_or(text.len())]),
-        (None, Some(leaf)) => Err(Error::NoLeaf(leaf.to_owned())),
-        (None, None) => Ok(text),
+/// A chat of the file, from its heading on.
+struct Chat<'a> {
+    text: &'a str,
+    /// The line of its heading, from 1.
+    line: usize,
+}
+
+impl Chat<'_> {
+    /// What the heading says: when it started.
+    fn name(&self) -> &str {
+        self.text[START.len()..].lines().next().unwrap_or_default().trim()
     }
+
+    /// How many messages it has.
+    fn messages(&self) -> usize {
+        runs(self.text).iter().filter(|it| it.speaker != Speaker::Program).count()
+    }
+
+    /// As what is not read; none of a chat that says nothing.
+    fn branch(&self, at: usize) -> Option<Branch> {
+        let records = self.messages();
+        let (leaf, record) = (self.name().to_owned(), u32::try_from(at).unwrap_or(u32::MAX));
+        (records > 0).then_some(Branch { leaf, record, kind: BranchKind::Abandoned, records })
+    }
+}
+
+/// The chats of the file; none of a file without headings.
+fn chats(text: &str) -> Vec<Chat<'_>> {
+    let mut res: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    for (line, text) in text.split_inclusive('\n').enumerate() {
+        if text.starts_with(START) {
+            res.push((at, line + 1));
+        }
+        at += text.len();
+    }
+    let ends = res.iter().skip(1).map(|it| it.0).chain([text.len()]);
+    res.iter().zip(ends).map(|(it, end)| Chat { text: &text[it.0..end], line: it.1 }).collect()
+}
+
+/// The last chat, or the one whose heading names the leaf; none of a file without headings.
+fn chosen(chats: &[Chat<'_>], leaf: Option<&str>) -> Result<Option<usize>, Error> {
+    let Some(leaf) = leaf else { return Ok(chats.len().checked_sub(1)) };
+    let found = chats.iter().position(|it| it.name() == leaf);
+    found.map(Some).ok_or_else(|| Error::NoLeaf(leaf.to_owned()))
+}
+
+/// The chats before the last one, which are not read.
+fn earlier(chats: &[Chat<'_>]) -> Option<Finding> {
+    let (last, before) = chats.split_last()?;
+    let place = SessionPlace::line(u32::try_from(last.line).unwrap_or(u32::MAX));
+    super::off_path(place, before.iter().map(Chat::messages).sum(), "message")
 }
 
 /// Lines that look like a user's inside a code fence of the model.
