@@ -346,6 +346,13 @@ static TABLE: &[Foreign] = &[
         &["any createdAt delegationDepth type=session", "any data seq time type"],
     )
     .spans(),
+    Foreign::new("a thread of Amp", &["content toolUseID run type=tool_result"]),
+    Foreign::new(
+        "a stream-json log of Gemini CLI",
+        &["any model session_id timestamp type=init", "any parameters tool_id tool_name type=tool_use"],
+    )
+    .way("give the session itself, in `~/.gemini/tmp/PROJECT/chats`")
+    .spans(),
     Foreign::new("a transcript of Entire", &["any agent cli_version ts v type=user|assistant"])
         .way("give the session of the agent, `full.jsonl` of the checkpoint")
         .spans(),
