@@ -12,6 +12,7 @@ use msg_chainast::Profile;
 use msg_codec::codec::{Context, Placement, forget_whole};
 use msg_core::request::{RequestHead, Tool};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Role, Severity};
+use msg_openai::chat::forget_spellings;
 
 use crate::api_shapes::{Completed, Judged};
 use crate::document::Document;
@@ -123,7 +124,7 @@ pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
 }
 
 fn forget_shapes(message: &mut Message) {
-    message.extra.clear_layout();
+    forget_spellings(message);
     let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
     // An empty list is not a member of the API; anything else that is not a list of calls is carried as it is.
     if calls.is_some_and(|it| {
@@ -136,7 +137,8 @@ fn forget_shapes(message: &mut Message) {
 
 fn forget_shape(part: &mut Part) {
     match part {
-        Part::Text(_) | Part::Image(_) | Part::ToolCall(_) => part.extra_mut().clear_layout(),
+        Part::ToolCall(_) => {}
+        Part::Text(_) | Part::Image(_) => part.extra_mut().clear_layout(),
         Part::ToolResult(it) => {
             it.extra.clear_layout();
             it.content.parts_mut().iter_mut().for_each(forget_shape);

@@ -27,7 +27,9 @@ use crate::{
     WriteOptions,
 };
 
-pub use crate::chat::shape::{answers_function_call, function_call, unpack_details};
+pub use crate::chat::shape::{
+    answers_function_call, forget_spellings, function_call, unpack_details,
+};
 pub use request::ChatRequest;
 
 pub(crate) use read::{messages as read_messages, one_message as read_message, says};

@@ -85,6 +85,34 @@ pub fn function_call(message: &Message) -> Option<&ToolCall> {
     (call.id.is_empty() && is_old).then_some(call)
 }
 
+/// Forgets the spellings in which a message came: not that it calls or answers in the way before `tool_calls`, which the
+/// API takes and which has no ids.
+pub fn forget_spellings(message: &mut Message) {
+    let plan = SlotPlan::in_layout(message.extra.layout(&Origin::OpenAi), 0);
+    let is_old_result = plan.variant(message::ROLE) == message::ROLE_FUNCTION;
+    let is_old = plan.has(message::FUNCTION_CALL) || is_old_result;
+    let slots: Vec<u8> = plan.slots().unwrap_or_default().iter().map(|it| plain(*it)).collect();
+    keep_only(&mut message.extra, is_old.then_some(slots));
+    for part in &mut message.parts {
+        let Part::ToolCall(call) = part else { continue };
+        let is_old = variant(&call.extra, call::FUNCTION) == call::FUNCTION_LEGACY;
+        let slot = call::FUNCTION_LEGACY << 5 | call::FUNCTION;
+        keep_only(&mut call.extra, is_old.then(|| vec![slot]));
+    }
+}
+
+/// The slot of a member in a spelling that the API takes.
+fn plain(slot: u8) -> u8 {
+    const ROLE: u8 = message::ROLE_FUNCTION << 5 | message::ROLE;
+    const CONTENT: u8 = message::CONTENT_NULL << 5 | message::CONTENT;
+    if matches!(slot, ROLE | CONTENT) { slot } else { slot & 0x1f }
+}
+
+fn keep_only(extra: &mut Extra, slots: Option<Vec<u8>>) {
+    extra.clear_layout();
+    slots.into_iter().for_each(|it| extra.set_layout(Origin::OpenAi, it));
+}
+
 fn variant(extra: &Extra, code: u8) -> u8 {
     SlotPlan::in_layout(extra.layout(&Origin::OpenAi), 0).variant(code)
 }
