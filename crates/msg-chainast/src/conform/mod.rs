@@ -316,8 +316,12 @@ pub(crate) fn unmendable(chain: Chain<'_>, profile: Option<&Profile>) -> Vec<Dia
     let side_max = side_max(chain, profile);
     for at in 0..chain.len() {
         for (part, it) in chain.message(at as u32).parts.iter().enumerate() {
-            let inner = it.as_tool_result().map_or(&[][..], |it| it.content.parts());
-            for it in std::iter::once(it).chain(inner) {
+            let parts = match it {
+                Part::ToolResult(it) => it.content.parts(),
+                Part::Image(_) | Part::File(_) => std::slice::from_ref(it),
+                _ => continue,
+            };
+            for it in parts {
                 let refused = refused(it, profile).or_else(|| too_large(it, side_max));
                 found.extend(refused.map(|it| it.at_part(at, part)));
             }
@@ -345,8 +349,8 @@ fn side_max(chain: Chain<'_>, profile: &Profile) -> usize {
         }
         _ => 0,
     };
-    let n: usize = chain.iter().flat_map(|it| &it.parts).map(images).sum();
-    match profile.many_images > 0 && n > profile.many_images {
+    let n = || chain.iter().flat_map(|it| &it.parts).map(images).sum::<usize>();
+    match profile.many_images > 0 && n() > profile.many_images {
         true => profile.many_images_side_max,
         false => profile.image_side_max,
     }

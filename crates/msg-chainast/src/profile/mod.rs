@@ -155,6 +155,9 @@ impl Profile {
     /// ```
     #[must_use]
     pub fn in_format(&self, format: &str) -> Cow<'_, Profile> {
+        if self.format == format {
+            return Cow::Borrowed(self);
+        }
         let in_format = |it: &String| {
             Profile::named(it.strip_prefix(format).and_then(|it| it.strip_prefix(':'))?)
         };
