@@ -150,6 +150,17 @@ pub(super) static APIS: &[Foreign] = &[
     )
     .way("`msg stream` reads the whole stream"),
     Foreign::new(
+        "the chunks of a Gemini stream",
+        &["document candidates:L usageMetadata", "document candidates:L modelVersion"],
+    )
+    .way("`msg stream` reads them as one answer")
+    .read_by("gemini"),
+    Foreign::new(
+        "an event of an Amazon Bedrock stream",
+        &["document messageStart", "document contentBlockDelta", "document messageStop"],
+    )
+    .way("`msg stream` reads the whole stream"),
+    Foreign::new(
         "a page of a list object",
         &[
             "document object=list data/role",

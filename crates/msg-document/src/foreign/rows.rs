@@ -107,6 +107,11 @@ pub(super) static TABLE: &[Foreign] = &[
     )
     .way("`--join request_body,response_body` reads its conversation"),
     Foreign::new(
+        "a log of Amazon Bedrock, with a request and its response",
+        &["document input/inputBodyJson", "document output/outputBodyJson"],
+    )
+    .way("`--join input.inputBodyJson,output.outputBodyJson` reads its conversation"),
+    Foreign::new(
         "a log of LiteLLM, with a request and its response",
         &[
             "document call_type messages response",
