@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use msg_chainast::{Acceptance, ChainRepairOptions, Profile, ReasoningRequired, RequestThinking};
 use msg_core::request::RequestHead;
@@ -12,7 +13,7 @@ use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity, request
 use serde::Serialize;
 
 use crate::api_shapes::{
-    Judged, add_refused, foreign_parts, may_be_completed, refused_by_api, unread_calls,
+    Judged, Seen, add_refused, foreign_parts, may_be_completed, refused_by_api, unread_calls,
 };
 use crate::codec::Side;
 use crate::document::Document;
@@ -75,8 +76,11 @@ fn check_row(row: &Row, options: &CheckOptions) -> Result<Checked, Refusal> {
 
 /// Checks a document that is one conversation.
 fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
-    let skeleton = options.skeleton(json);
-    if let Some(checked) = skeleton.as_ref().and_then(|it| it.check_text(json, options)) {
+    let text = std::str::from_utf8(json).ok();
+    let skeleton = text.and_then(|it| options.skeleton(it));
+    if let Some((skeleton, text)) = skeleton.as_ref().zip(text)
+        && let Some(checked) = skeleton.check_text(text, options)
+    {
         checked.trace();
         return Ok(checked);
     }
@@ -115,7 +119,7 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
 }
 
 fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
-    let skeleton = options.skeleton(json);
+    let skeleton = std::str::from_utf8(json).ok().and_then(|it| options.skeleton(it));
     if let Some(checked) = skeleton.as_ref().and_then(|it| it.check(options)) {
         return Ok(checked.ok);
     }
@@ -168,9 +172,9 @@ impl CheckOptions {
     }
 
     /// What can be checked without reading the whole document; nothing if its head is asked for.
-    fn skeleton(&self, json: &[u8]) -> Option<Skeleton> {
+    fn skeleton(&self, json: &str) -> Option<Skeleton> {
         let asks_head = self.chain.request && self.profile.is_some();
-        if asks_head { None } else { Skeleton::of_json(json, &self.read) }
+        if asks_head { None } else { Skeleton::of_text(json, &self.read) }
     }
 }
 
@@ -214,14 +218,15 @@ impl Document {
 
     /// As [`Document::check`], of a document that was read from this text.
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
-        let checked = self.check_found(self.check_chain(options), text, options);
+        let read = text.and_then(|it| std::str::from_utf8(it).ok());
+        let checked = self.check_found(self.check_chain(options), (read, None), options);
         let completed = text
             .filter(|_| may_be_completed(&checked.diagnostics))
             .and_then(|it| self.completed(it, &options.read, options.judged()));
         let Some((text, (again, mut missing))) = text.zip(completed) else { return checked };
         // What else is wrong is said of what the document is with the words that it lacks.
-        let completed = again.source().unwrap_or_default();
-        let mut checked = again.check_found(again.check_chain(options), Some(completed), options);
+        let completed = std::str::from_utf8(again.source().unwrap_or_default()).ok();
+        let mut checked = again.check_found(again.check_chain(options), (completed, None), options);
         for it in checked.diagnostics.iter_mut().filter(|it| it.at.message.is_some()) {
             (it.at.pointer, it.at.line, it.at.column) = (None, None, None);
         }
@@ -233,11 +238,12 @@ impl Document {
         Checked { ok: false, ..checked }
     }
 
-    /// As [`Document::check_text`], with what [`Document::check_chain`] finds.
+    /// As [`Document::check_text`], with what [`Document::check_chain`] finds, and where the list of messages is in the text,
+    /// if that is known.
     pub(crate) fn check_found(
         &self,
         mut found: Vec<Diagnostic>,
-        text: Option<&[u8]>,
+        (text, list): (Option<&str>, Option<&Range<usize>>),
         options: &CheckOptions,
     ) -> Checked {
         // What was merely spelled otherwise is not a problem of the conversation.
@@ -246,7 +252,8 @@ impl Document {
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes = notes.chain(self.check_head(options));
-        let mut notes: Vec<_> = notes.chain(other_body(self, text, options)).collect();
+        let mut notes: Vec<_> =
+            notes.chain(other_body(self, text.map(str::as_bytes), options)).collect();
         let unread = unread_calls(self.messages());
         if !unread.is_empty() {
             let ids: HashSet<_> =
@@ -261,7 +268,8 @@ impl Document {
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());
         found.splice(..0, notes);
-        let refused = self.refused(text, options.judged());
+        let (refused, seen) = self.refused_and_seen((text, list), options.judged()).unzip();
+        let refused = refused.unwrap_or_default();
         if refused.iter().any(Diagnostic::is_error) {
             // What the API says of a part says more than that it is not known.
             let is_told = |it: &Diagnostic| {
@@ -278,7 +286,7 @@ impl Document {
         let place = |it: &Diagnostic| (it.at.message, it.at.part);
         msg_core::sort_by_rank(&mut found, place);
         if let Some(text) = text {
-            self.locate(text, &mut found);
+            self.locate_in(text, seen, &mut found);
         }
         let checked = Checked {
             ok: !found.iter().any(Diagnostic::is_error),
@@ -299,10 +307,17 @@ impl Document {
         text: Option<&[u8]>,
         judged: (Option<&Profile>, bool),
     ) -> Vec<Diagnostic> {
-        let Some((text, (profile, judged))) = text.zip(self.judged_by(judged)) else {
-            return Vec::new();
-        };
-        refused_by_api(text, self.format(), (&profile, judged), self.messages())
+        let text = text.and_then(|it| std::str::from_utf8(it).ok());
+        self.refused_and_seen((text, None), judged).map(|it| it.0).unwrap_or_default()
+    }
+
+    fn refused_and_seen<'t>(
+        &self,
+        (text, list): (Option<&'t str>, Option<&Range<usize>>),
+        judged: (Option<&Profile>, bool),
+    ) -> Option<(Vec<Diagnostic>, Seen<'t>)> {
+        let (text, (profile, judged)) = text.zip(self.judged_by(judged))?;
+        refused_by_api((text, list), self.format(), (&profile, judged), self.messages())
     }
 
     /// What of it the API of a profile judges.
@@ -394,7 +409,7 @@ impl Document {
         rules: msg_chainast::ChainCheckOptions,
         profile: Option<&'p Profile>,
     ) -> (msg_chainast::ChainCheckOptions, Option<Cow<'p, Profile>>) {
-        let head = profile.and_then(|_| self.head());
+        let head = profile.and_then(|_| self.content.around.head());
         let model = head.as_ref().and_then(|it| it.model.as_deref());
         let of_model = |it: &Profile| match model {
             Some(model) if it.model.is_empty() => Some(it.asked_as(model)),
@@ -409,7 +424,7 @@ impl Document {
             several_systems: self.has_text_calls(),
             several_users: rules.several_users || self.format().codec().joins_users(),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
-            thinking: match head.as_ref().map_or(rules.thinking, thinking) {
+            thinking: match head.as_deref().map_or(rules.thinking, thinking) {
                 // Who takes chat messages and Responses wants missing reasoning back in the former alone: the
                 // latter have no member for a placeholder, and were answered without (DeepSeek).
                 RequestThinking::Unknown if self.format().name() == "responses" => {

@@ -2,6 +2,8 @@
 //!
 //! Does not know which formats there are.
 
+use std::borrow::Cow;
+
 use msg_codec::{Assembled, StreamFamily};
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
@@ -212,7 +214,7 @@ pub(crate) trait Around: Send + Sync {
     }
 
     /// What the document asks besides its conversation, if it is a request (AN-21).
-    fn head(&self) -> Option<RequestHead> {
+    fn head(&self) -> Option<Cow<'_, RequestHead>> {
         None
     }
 
@@ -224,7 +226,7 @@ pub(crate) trait Around: Send + Sync {
 
     /// The names of the members that are left out where the messages go out alone.
     fn members(&self) -> Vec<String> {
-        self.head().map(|it| it.members).unwrap_or_default()
+        self.head().map(|it| it.into_owned().members).unwrap_or_default()
     }
 
     /// Whether the messages are a conversation, or the answer to one.

@@ -334,7 +334,7 @@ impl Document {
 
     /// What it asks besides its conversation, if it is a request (AN-21).
     pub fn head(&self) -> Option<RequestHead> {
-        self.content.around.head()
+        self.content.around.head().map(Cow::into_owned)
     }
 
     /// The formulas by which its images, sound and files are counted: of the provider whose format it is, for the model

@@ -16,6 +16,7 @@ use memchr::memmem;
 use msg_core::{Diagnostic, Message, Part, Role};
 use msg_json::{JsonError, Kind, Reader, value_end};
 
+use crate::api_shapes::{Members, Seen};
 use crate::document::Document;
 use crate::json::chars;
 
@@ -66,19 +67,29 @@ impl Document {
     /// # Ok::<(), msg_document::Refusal>(())
     /// ```
     pub fn locate(&self, source: &[u8], found: &mut [Diagnostic]) {
+        if let Ok(source) = std::str::from_utf8(source) {
+            self.locate_in(source, None, found);
+        }
+    }
+
+    /// As [`Document::locate`], with what was seen of the source where an API judged it.
+    pub(crate) fn locate_in(&self, text: &str, seen: Option<Seen<'_>>, found: &mut [Diagnostic]) {
         if found.iter().all(|it| it.at.line.is_some()) || !self.format().is_json() {
             return;
         }
-        let Ok(text) = std::str::from_utf8(source) else { return };
         if self.format().is_session() && !is_one_value(text) {
             return;
         }
         let messages = self.messages();
         let ids = found.iter().filter_map(|it| it.at.tool_call_id.clone()).collect::<HashSet<_>>();
         let mut by_id = None;
-        let list = list(text).unwrap_or(None);
+        let list = match seen.as_ref().and_then(Listed::seen) {
+            Some(list) => Some(list),
+            None => list(text).unwrap_or(None),
+        };
         let elements = self.content.around.elements();
         let steps = Steps::new(text);
+        seen.into_iter().for_each(|it| steps.know(it.odd));
         let listed = list.as_ref().and_then(|it| it.of(&steps, messages, elements));
         let lines = LineIndex::new(text);
         let place = |offset| {
@@ -142,6 +153,21 @@ struct Found {
 impl Listed {
     fn new(pointer: String, spans: Vec<(usize, usize)>) -> Self {
         Listed { pointer, spans, firsts: Vec::new(), beside: 0 }
+    }
+
+    /// The list as an API saw it; nothing if it is not the first of its document.
+    fn seen(seen: &Seen<'_>) -> Option<Listed> {
+        if seen.list.is_empty() {
+            return None;
+        }
+        if seen.members.is_empty() {
+            return Some(Listed::new(String::new(), seen.elements.clone()));
+        }
+        let is_list = |it: &&(Cow<'_, str>, &str)| LISTS.contains(&&*it.0) && it.1.starts_with('[');
+        let first = seen.members.iter().find(is_list)?;
+        let beside = seen.members.iter().filter(|it| PROMPTS.contains(&&*it.0)).count();
+        let res = Listed::new(format!("/{}", first.0), seen.elements.clone());
+        std::ptr::eq(first.1, seen.list).then_some(Listed { beside, ..res })
     }
 
     /// The list as that of the messages: each is one element of it, or an assistant's is several items in a row.
@@ -371,7 +397,7 @@ fn part_below(
 ) -> Option<(usize, String)> {
     let parts = &message.parts;
     let member = |name: &str| steps.step(element, name);
-    let item = |list: usize, at: usize| steps.step(list, &at.to_string());
+    let item = |list: usize, at: usize| steps.element(list, at);
     let calls = member("tool_calls");
     for name in ["content", "parts"] {
         // Each element is a part, and nothing beside the list is.
@@ -408,6 +434,16 @@ impl<'t> Steps<'t> {
         Steps { text, read: RefCell::default() }
     }
 
+    /// Adds objects whose members were listed before, by where they begin.
+    fn know(&self, objects: Vec<(usize, Members<'t>)>) {
+        let place = |value: &str| value.as_ptr().addr() - self.text.as_ptr().addr();
+        let known = objects.into_iter().map(|(at, members)| {
+            let names = members.into_iter().map(|(name, value)| (name, place(value))).collect();
+            (at, Rc::new(Inside::of(names)))
+        });
+        self.read.borrow_mut().extend(known);
+    }
+
     /// Where the value at a pointer begins, from a value that begins at `start`.
     fn follow(&self, start: usize, pointer: &str) -> Option<usize> {
         let name = |step: &str| step.replace("~1", "/").replace("~0", "~");
@@ -430,6 +466,14 @@ impl<'t> Steps<'t> {
         }
     }
 
+    /// Where the element of this number begins in the list that begins at `at`.
+    fn element(&self, at: usize, number: usize) -> Option<usize> {
+        match &*self.inside(at) {
+            Inside::Elements(starts) => starts.get(number).copied(),
+            _ => None,
+        }
+    }
+
     fn inside(&self, at: usize) -> Rc<Inside<'t>> {
         if let Some(known) = self.read.borrow().get(&at) {
             return Rc::clone(known);
@@ -441,6 +485,11 @@ impl<'t> Steps<'t> {
 }
 
 impl<'t> Inside<'t> {
+    fn of(mut names: Vec<(Cow<'t, str>, usize)>) -> Self {
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        Inside::Members(names)
+    }
+
     fn read(text: &'t str, at: usize) -> Self {
         let mut reader = Reader::from_text(&text[at..]);
         match reader.peek() {
@@ -448,8 +497,7 @@ impl<'t> Inside<'t> {
                 let mut names = Vec::new();
                 // What is not JSON has been refused before: nothing is found after its end.
                 let _ = members(&mut reader, at, &mut names);
-                names.sort_by(|a, b| a.0.cmp(&b.0));
-                Inside::Members(names)
+                Inside::of(names)
             }
             Ok(Kind::Array) => {
                 let mut starts = Vec::new();

@@ -1,6 +1,9 @@
 //! What is wrong at a place of a request, and what mends it in its text.
 
+use msg_json::Kind;
+
 use super::missing::Insertion;
+use super::table::{Path, Type, Value};
 
 /// What is wrong at a place of a request.
 #[derive(Debug, Clone)]
@@ -60,4 +63,27 @@ pub(super) struct Marker {
     pub(super) element: Option<usize>,
     /// What removes it.
     pub(super) removal: Option<Insertion>,
+}
+
+/// What was expected, in the words of the API.
+pub(super) fn expected(wanted: &Type, path: Path) -> String {
+    let kinds: Vec<Kind> = wanted.0.iter().filter_map(Value::kind).collect();
+    match (kinds.as_slice(), path) {
+        ([Kind::String, Kind::Array], Path::Brackets) => {
+            "one of a string or array of objects".to_owned()
+        }
+        _ => kinds.iter().map(|it| word(*it, path)).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn word(kind: Kind, path: Path) -> &'static str {
+    match (path, kind) {
+        (Path::Dots, Kind::String) => "a valid string",
+        (Path::Dots, Kind::Array) => "a valid list",
+        (Path::Dots, Kind::Object) => "a valid dictionary",
+        (Path::Dots, Kind::Bool) => "a valid boolean",
+        (Path::Snake, Kind::String) => "TYPE_STRING",
+        (Path::Snake, Kind::Bool) => "TYPE_BOOL",
+        (_, kind) => kind.name(),
+    }
 }

@@ -5,23 +5,40 @@ use std::borrow::Cow;
 use msg_json::{unescape, value_end};
 
 /// The members of an object, each with its text.
-pub(super) type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
+pub(crate) type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 
 /// The members of an object; nothing for another value.
 pub(super) fn members(json: &str) -> Option<Members<'_>> {
     members_of_first(json).map(|it| it.0)
 }
 
+/// As [`members`], of an object in which the text of one value is known, so that its end is not looked for.
+pub(super) fn members_around<'a>(json: &'a str, known: &'a str) -> Option<Members<'a>> {
+    let value = |rest: &'a str| match std::ptr::eq(rest.as_ptr(), known.as_ptr()) {
+        true => Some(rest.split_at(known.len())),
+        false => next_value(rest),
+    };
+    let all = members_by(json, |rest| value(rest.trim_ascii_start()));
+    all.map(|it| it.0)
+}
+
 /// The members of the object that a text begins with, and what is after it.
 fn members_of_first(json: &str) -> Option<(Members<'_>, &str)> {
-    let mut rest = json.trim_start().strip_prefix('{')?;
+    members_by(json, next_value)
+}
+
+fn members_by<'a>(
+    json: &'a str,
+    next: impl Fn(&'a str) -> Option<(&'a str, &'a str)>,
+) -> Option<(Members<'a>, &'a str)> {
+    let mut rest = json.trim_ascii_start().strip_prefix('{')?;
     let mut res = Vec::new();
     while let Some((name, after)) = next_value(rest) {
-        let (value, after) = next_value(after.trim_start().strip_prefix(':')?)?;
+        let (value, after) = next(after.trim_ascii_start().strip_prefix(':')?)?;
         res.push((text(name)?, value));
         rest = after;
     }
-    Some((res, rest.trim_start().strip_prefix('}')?))
+    Some((res, rest.trim_ascii_start().strip_prefix('}')?))
 }
 
 /// The first element of what is left of a list, its members if it is an object, which is read once, and what is after it.
@@ -35,7 +52,7 @@ pub(super) fn next_element(rest: &str) -> Option<(&str, Option<Members<'_>>, &st
 
 /// The elements of an array; none of another value.
 pub(super) fn elements(json: &str) -> Vec<&str> {
-    let mut rest = json.trim_start().strip_prefix('[').unwrap_or_default();
+    let mut rest = json.trim_ascii_start().strip_prefix('[').unwrap_or_default();
     let next = || {
         let (element, after) = next_value(rest)?;
         rest = after;
@@ -52,8 +69,8 @@ fn next_value(rest: &str) -> Option<(&str, &str)> {
 }
 
 fn after_comma(rest: &str) -> &str {
-    let rest = rest.trim_start();
-    rest.strip_prefix(',').unwrap_or(rest).trim_start()
+    let rest = rest.trim_ascii_start();
+    rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start()
 }
 
 /// The last member of a name, which counts.
@@ -74,11 +91,24 @@ pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
 pub(super) fn is_base64(it: &str) -> bool {
     let is_sound = |it: &str| {
         let coded = it.trim_end_matches('=');
-        let fits = |it: u8| it.is_ascii_alphanumeric() || b"+/-_".contains(&it);
-        !coded.is_empty() && it.len() - coded.len() <= 2 && coded.bytes().all(fits)
+        !coded.is_empty() && it.len() - coded.len() <= 2 && coded.bytes().all(is_digit)
     };
-    match it.contains(|it: char| it.is_ascii_whitespace()) {
-        true => is_sound(&it.split_ascii_whitespace().collect::<String>()),
-        false => is_sound(it),
-    }
+    is_sound(it)
+        || it.contains(|it: char| it.is_ascii_whitespace())
+            && is_sound(&it.split_ascii_whitespace().collect::<String>())
+}
+
+/// Whether a byte is a digit of base64, in either alphabet.
+fn is_digit(it: u8) -> bool {
+    const DIGITS: [bool; 256] = {
+        let mut res = [false; 256];
+        let mut at = 0;
+        while at < 256 {
+            let it = at as u8;
+            res[at] = it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'-' | b'_');
+            at += 1;
+        }
+        res
+    };
+    DIGITS[usize::from(it)]
 }

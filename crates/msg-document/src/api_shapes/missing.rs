@@ -39,7 +39,7 @@ impl Completed {
     ) -> Option<Self> {
         let api = Api::of_format(format.name())?;
         let json = std::str::from_utf8(json).ok()?;
-        let mut walk = Walk::over(json, api, judged.members(api))?;
+        let mut walk = Walk::over((json, None), api, judged.members(api))?;
         repeated(&mut walk);
         markers(&mut walk, profile);
         let is_untyped = |it: &Breach| {

@@ -18,6 +18,7 @@ mod table;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role, Text};
@@ -27,6 +28,7 @@ pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying
 pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
 use self::walk::Walk;
+pub(crate) use self::{json_text::Members, walk::Seen};
 use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
@@ -90,23 +92,25 @@ impl Judged {
     }
 }
 
-/// What the API of a format refuses of a document, in the order of the messages that were read from it. Linear.
-pub(crate) fn refused_by_api(
-    json: &[u8],
+/// What the API of a format refuses of a document, in the order of the messages that were read from it, and what was seen
+/// of it on the way; nothing of one that has no such API. What is known of where its list of messages is spares a look for
+/// its end. Linear.
+pub(crate) fn refused_by_api<'a>(
+    (json, list): (&'a str, Option<&Range<usize>>),
     format: Format,
     (profile, judged): (&Profile, Judged),
     messages: &[Message],
-) -> Vec<Diagnostic> {
-    let Some(api) = Api::of_format(format.name()) else { return Vec::new() };
-    let json = std::str::from_utf8(json).unwrap_or_default();
-    let Some(mut walk) = Walk::over(json, api, judged.members(api)) else { return Vec::new() };
+) -> Option<(Vec<Diagnostic>, Seen<'a>)> {
+    let api = Api::of_format(format.name())?;
+    let mut walk = Walk::over((json, list), api, judged.members(api))?;
+    let seen = std::mem::take(&mut walk.seen);
     if UNTYPED_TOOLS.contains(&&*profile.name) {
         walk.breaches.retain(|it| it.answer != "missing" || !is_type_of_tool(&it.path));
     }
     repeated(&mut walk);
     markers(&mut walk, profile);
     if walk.breaches.is_empty() {
-        return Vec::new();
+        return Some((Vec::new(), seen));
     }
     let places = Places::of(messages, &walk.elements, format);
     let mut res: Vec<_> =
@@ -115,7 +119,7 @@ pub(crate) fn refused_by_api(
         // The answer is that of another provider.
         res.iter_mut().for_each(|it| it.answer = None);
     }
-    res
+    Some((res, seen))
 }
 
 fn is_type_of_tool(path: &str) -> bool {

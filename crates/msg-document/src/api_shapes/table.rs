@@ -334,3 +334,19 @@ impl Member {
         Member { name: bare, is_required, default, value }
     }
 }
+
+/// Whether a member is the one of this name: some APIs take its words joined by underscores, too.
+pub(super) fn is_named(api: &Api, found: &str, name: &str) -> bool {
+    found == name || api.path == Path::Snake && found.contains('_') && found == snake(name)
+}
+
+pub(super) fn snake(name: &str) -> String {
+    let mut res = String::with_capacity(name.len() + 4);
+    for it in name.chars() {
+        if it.is_ascii_uppercase() {
+            res.push('_');
+        }
+        res.push(it.to_ascii_lowercase());
+    }
+    res
+}

@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::ops::Range;
 
 use msg_json::{Kind, Reader};
 
-use super::breach::{Breach, Inner, Marker};
-use super::json_text::{Members, elements, is_base64, members, next_element, of, text, text_of};
+use super::breach::{Breach, Inner, Marker, expected};
+use super::json_text::{
+    Members, elements, is_base64, members, members_around, next_element, of, text, text_of,
+};
 use super::missing::{Insertion, forced_kind, forced_value, is_tool, offset, other_tool};
-use super::table::{Api, Member, Object, Path, Shape, Type, Value};
+use super::table::{Api, Member, Object, Path, Shape, Type, Value, is_named, snake};
 
 /// More unknown members of one object stay.
 const MANY: usize = 64;
@@ -29,6 +33,27 @@ pub(super) struct Walk<'a> {
     pub(super) source: Source<'a>,
     /// The role of each element, and the breach of it that counts only where another role follows.
     last: Vec<(Cow<'a, str>, Option<Breach>)>,
+    /// What was read of the request on the way.
+    pub(super) seen: Seen<'a>,
+}
+
+/// What a walk saw of a request, so that a place in it is found without reading it again.
+#[derive(Default)]
+pub(crate) struct Seen<'a> {
+    /// The members of the request; none of a list of messages.
+    pub(crate) members: Members<'a>,
+    /// The text of the list.
+    pub(crate) list: &'a str,
+    /// Where its elements begin and end.
+    pub(crate) elements: Vec<(usize, usize)>,
+    /// The members of the elements in which something was found, by where these begin.
+    pub(crate) odd: Vec<(usize, Members<'a>)>,
+}
+
+impl<'a> Seen<'a> {
+    fn begin(&mut self, list: &'a str) {
+        *self = Seen { list, ..Seen::default() };
+    }
 }
 
 /// What is walked over.
@@ -43,9 +68,10 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Over these members of a request, or a list of messages; nothing for text that is neither.
+    /// Over these members of a request, or a list of messages, which may be known to be here; nothing for text that is
+    /// neither.
     pub(super) fn over(
-        json: &'a str,
+        (json, list): (&'a str, Option<&Range<usize>>),
         api: &'static Api,
         judged: impl Iterator<Item = &'static Member>,
     ) -> Option<Self> {
@@ -60,10 +86,13 @@ impl<'a> Walk<'a> {
             ids: Vec::new(),
             source: Source { json, ..Source::default() },
             last: Vec::new(),
+            seen: Seen::default(),
         };
+        let list = list.and_then(|it| json.get(it.clone())).unwrap_or_default().trim_ascii_end();
         let json = json.trim_start_matches('\u{feff}').trim();
         let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
-        let members = if is_list { vec![(api.list.into(), json)] } else { members(json)? };
+        let members =
+            if is_list { vec![(api.list.into(), json)] } else { members_around(json, list)? };
         let mut counted = HashSet::new();
         for member in judged {
             // Whose markers were counted may be a setting, too.
@@ -74,6 +103,7 @@ impl<'a> Walk<'a> {
             }
         }
         it.end_of_turns();
+        it.seen.members = if is_list { Vec::new() } else { members };
         Some(it)
     }
 
@@ -98,6 +128,7 @@ impl<'a> Walk<'a> {
         };
         let list = self.path.len();
         self.push(member.name);
+        self.seen.begin(value);
         let mut rest = value.strip_prefix('[').unwrap_or_default();
         for at in 0.. {
             let Some((element, members, after)) = next_element(rest) else { break };
@@ -110,7 +141,13 @@ impl<'a> Walk<'a> {
                 self.unique(at, members);
                 self.source.role = text_of(members, "role").unwrap_or_default();
             }
-            self.index(at, |it| it.known_value(inner, element, members));
+            let n_breaches = self.breaches.len();
+            self.index(at, |it| it.known_value(inner, element, members.as_ref()));
+            let start = offset(self.source.json, element);
+            self.seen.elements.push((start, start + element.len()));
+            if let Some(members) = members.filter(|_| self.breaches.len() > n_breaches) {
+                self.seen.odd.push((start, members));
+            }
         }
         self.element = None;
         self.path.truncate(list);
@@ -131,7 +168,7 @@ impl<'a> Walk<'a> {
     }
 
     /// As [`Walk::value`], of an object whose members may have been listed already.
-    fn known_value(&mut self, wanted: &Type, json: &'a str, known: Option<Members<'a>>) {
+    fn known_value(&mut self, wanted: &Type, json: &'a str, known: Option<&Members<'a>>) {
         let Ok(kind) = Reader::from_text(json).peek() else { return };
         let fits = |it: &&Value| it.kind().is_none_or(|it| it == kind);
         match wanted.0.iter().find(fits) {
@@ -154,32 +191,35 @@ impl<'a> Walk<'a> {
             Some(Value::Base64) => self.base64(json),
             Some(Value::Address) => self.data_url(json),
             Some(Value::List(inner)) => {
-                for (at, element) in elements(json).into_iter().enumerate() {
+                let mut rest = json.strip_prefix('[').unwrap_or_default();
+                for at in 0.. {
+                    let Some((element, members, after)) = next_element(rest) else { break };
+                    rest = after;
                     let outer = self.inner;
                     if outer.is_none() && self.element.is_some() {
                         let is_call = self.path.ends_with("tool_calls");
                         self.inner = Some(if is_call { Inner::Call(at) } else { Inner::Part(at) });
                     }
-                    self.index(at, |it| it.value(inner, element));
+                    self.index(at, |it| it.known_value(inner, element, members.as_ref()));
                     self.inner = outer;
                 }
             }
             Some(Value::Object(name)) => {
-                if let Some(object) = self.api.object(name)
-                    && let Some(members) = known.or_else(|| members(json))
-                {
-                    self.object(object, json, members);
+                let Some(object) = self.api.object(name) else { return };
+                match known {
+                    Some(members) => self.object(object, json, members),
+                    None => members(json).iter().for_each(|it| self.object(object, json, it)),
                 }
             }
             Some(_) => {}
         }
     }
 
-    fn object(&mut self, object: &'static Object, json: &'a str, members: Members<'a>) {
-        self.marker(&members);
+    fn object(&mut self, object: &'static Object, json: &'a str, members: &Members<'a>) {
+        self.marker(members);
         if self.element.is_none() && is_tool(&self.path) && self.api.path == Path::Brackets {
             let is_chat = self.api.list == "messages";
-            if let Some((lacks, text)) = other_tool(is_chat, &members) {
+            if let Some((lacks, text)) = other_tool(is_chat, members) {
                 let start = offset(self.source.json, json);
                 let written = Insertion { place: start..start + json.len(), text };
                 return self.below(lacks, |it| {
@@ -190,15 +230,15 @@ impl<'a> Walk<'a> {
             }
         }
         let kind = match &object.tag {
-            None => return self.plain(object, &members),
-            Some(tag) => of(&members, tag).filter(|it| *it != "null").map(|it| (*tag, it)),
+            None => return self.plain(object, members),
+            Some(tag) => of(members, tag).filter(|it| *it != "null").map(|it| (*tag, it)),
         };
         let known = || object.kinds.keys().copied();
         let shape = match kind {
             None => {
                 let tag = object.tag.unwrap_or_default();
-                let has = |name: &str| of(&members, name).is_some_and(|it| it != "null");
-                let forced = forced_kind(self, object, &members);
+                let has = |name: &str| of(members, name).is_some_and(|it| it != "null");
+                let forced = forced_kind(self, object, members);
                 if let Some(other) = &object.untagged
                     && (forced.is_none()
                         || has("role")
@@ -208,8 +248,7 @@ impl<'a> Walk<'a> {
                 }
                 match forced.filter(|it| object.default != Some(*it)) {
                     Some(forced) => {
-                        let written =
-                            Insertion::of(self.source.json, (tag, forced), &members, json);
+                        let written = Insertion::of(self.source.json, (tag, forced), members, json);
                         self.forced(tag, forced, written);
                         object.kinds.get(forced)
                     }
@@ -241,13 +280,13 @@ impl<'a> Walk<'a> {
                 if object.in_path && shape.is_some() {
                     let start = self.path.len();
                     self.push(&kind);
-                    self.shape(object, shape, &members, json);
+                    self.shape(object, shape, members, json);
                     return self.path.truncate(start);
                 }
                 shape
             }
         };
-        self.shape(object, shape, &members, json);
+        self.shape(object, shape, members, json);
     }
 
     fn shape(
@@ -499,35 +538,13 @@ impl<'a> Walk<'a> {
 
     fn index(&mut self, at: usize, walk: impl FnOnce(&mut Self)) {
         let start = self.path.len();
-        self.path += &match self.api.path {
-            Path::Dots => format!(".{at}"),
-            _ => format!("[{at}]"),
+        let written = match self.api.path {
+            Path::Dots => write!(self.path, ".{at}"),
+            _ => write!(self.path, "[{at}]"),
         };
+        written.expect("because a text takes all that is written");
         walk(self);
         self.path.truncate(start);
-    }
-}
-
-/// What was expected, in the words of the API.
-fn expected(wanted: &Type, path: Path) -> String {
-    let kinds: Vec<Kind> = wanted.0.iter().filter_map(Value::kind).collect();
-    match (kinds.as_slice(), path) {
-        ([Kind::String, Kind::Array], Path::Brackets) => {
-            "one of a string or array of objects".to_owned()
-        }
-        _ => kinds.iter().map(|it| word(*it, path)).collect::<Vec<_>>().join(" or "),
-    }
-}
-
-fn word(kind: Kind, path: Path) -> &'static str {
-    match (path, kind) {
-        (Path::Dots, Kind::String) => "a valid string",
-        (Path::Dots, Kind::Array) => "a valid list",
-        (Path::Dots, Kind::Object) => "a valid dictionary",
-        (Path::Dots, Kind::Bool) => "a valid boolean",
-        (Path::Snake, Kind::String) => "TYPE_STRING",
-        (Path::Snake, Kind::Bool) => "TYPE_BOOL",
-        (_, kind) => kind.name(),
     }
 }
 
@@ -539,20 +556,4 @@ fn size(members: &Members<'_>) -> usize {
         _ => None,
     };
     of_list("content").or_else(|| of_list("parts")).unwrap_or_default()
-}
-
-/// Whether a member is the one of this name: some APIs take its words joined by underscores, too.
-fn is_named(api: &Api, found: &str, name: &str) -> bool {
-    found == name || api.path == Path::Snake && found.contains('_') && found == snake(name)
-}
-
-fn snake(name: &str) -> String {
-    let mut res = String::with_capacity(name.len() + 4);
-    for it in name.chars() {
-        if it.is_ascii_uppercase() {
-            res.push('_');
-        }
-        res.push(it.to_ascii_lowercase());
-    }
-    res
 }

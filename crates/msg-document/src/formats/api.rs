@@ -6,7 +6,7 @@
 //!                                 └ on the way back they are put in again; what fits nowhere becomes a list
 //! ```
 
-use std::{marker::PhantomData, ops::Range};
+use std::{borrow::Cow, marker::PhantomData, ops::Range};
 
 use msg_codec::codec::{Document, MessageBody, RequestBody};
 use msg_codec::{Assembled, StreamFamily};
@@ -213,12 +213,12 @@ impl<A: Api> Around for Body<A> {
         report
     }
 
-    fn head(&self) -> Option<RequestHead> {
+    fn head(&self) -> Option<Cow<'_, RequestHead>> {
         let head = self.document.head()?;
-        Some(match self.exchange {
+        Some(Cow::Owned(match self.exchange {
             Some(_) => Exchange::<A::Request>::without_answer(head),
             None => head,
-        })
+        }))
     }
 
     fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<Edit>) {
@@ -247,7 +247,7 @@ impl<A: Api> Around for Body<A> {
     fn members(&self) -> Vec<String> {
         match &self.document {
             Document::List(_) => Vec::new(),
-            Document::Request(_) => self.head().unwrap_or_default().members,
+            Document::Request(_) => self.head().unwrap_or_default().into_owned().members,
             Document::Response(it) => A::response_members(it),
         }
     }

@@ -112,13 +112,13 @@ impl Skeleton {
 
     /// As [`Skeleton::check`], of the document whose text this is: with what the API of a profile says of it, and then with
     /// the places of what is found.
-    pub(crate) fn check_text(&self, json: &[u8], options: &CheckOptions) -> Option<Checked> {
+    pub(crate) fn check_text(&self, json: &str, options: &CheckOptions) -> Option<Checked> {
         let found = self.found(options)?;
         let text = self.asks_api(&found, options).then_some(json);
         let mut checked = self.checked(found, text, options)?;
         let is_quick = |it: &Diagnostic| it.code == "chain::missing-tool-result";
         if options.profile.is_some() && !checked.diagnostics.iter().all(is_quick) {
-            self.document.locate(json, &mut checked.diagnostics);
+            self.document.locate_in(json, None, &mut checked.diagnostics);
         }
         Some(checked)
     }
@@ -145,10 +145,11 @@ impl Skeleton {
     fn checked(
         &self,
         found: Vec<Diagnostic>,
-        text: Option<&[u8]>,
+        text: Option<&str>,
         options: &CheckOptions,
     ) -> Option<Checked> {
-        let checked = self.document.check_found(found, text, options);
+        let list = Some(&self.place.list);
+        let checked = self.document.check_found(found, (text, list), options);
         Some(checked).filter(|it| !needs_texts(&it.diagnostics))
     }
 
@@ -235,8 +236,8 @@ impl Around for Nothing {
         Report::default()
     }
 
-    fn head(&self) -> Option<RequestHead> {
-        self.head.clone()
+    fn head(&self) -> Option<Cow<'_, RequestHead>> {
+        self.head.as_ref().map(Cow::Borrowed)
     }
 }
 
