@@ -213,7 +213,7 @@ impl<'a> Replay<'a> {
                 None => {
                     let record = array.value(at).and_then(|it| it.object());
                     let place = array.place(at);
-                    self.findings.push(super::super::unknown_record(place, record.as_ref()));
+                    self.findings.push(unknown(place, record.as_ref()));
                 }
             }
         }
@@ -239,7 +239,7 @@ impl<'a> Replay<'a> {
             let is_bad = !has_project(&object);
             self.bad_header = is_bad.then(|| lines.place(at)).or(self.bad_header);
         } else {
-            self.findings.push(super::super::unknown_record(lines.place(at), Some(&object)));
+            self.findings.push(unknown(lines.place(at), Some(&object)));
         }
     }
 
@@ -328,4 +328,15 @@ pub(super) fn kind(object: &Object<'_>) -> Option<Kind> {
         "info" | "warning" | "error" => Kind::Note,
         _ => return None,
     })
+}
+
+/// The finding about a record of no known type: a message of Gemini CLI says by it who speaks (SE-28).
+fn unknown(place: SessionPlace, record: Option<&Object<'_>>) -> Finding {
+    let says = |it: Value<'_>| !matches!(it.source, "null" | "\"\"" | "[]");
+    let is_message = |it: &&Object<'_>| it.has("type") && it.get("content").is_some_and(says);
+    if record.filter(is_message).is_none() {
+        return super::super::unknown_record(place, record);
+    }
+    let message = "a message of no known type; it is not read";
+    Finding::warning("session::unknown-record", place, message)
 }
