@@ -262,7 +262,7 @@ pub(crate) fn foreign_part(bytes: &[u8], named: Format) -> Option<Diagnostic> {
     let outline = Outline::of(bytes);
     let is_read = named.codec().likelihood(&outline) > Likelihood::No;
     let found = foreign::find(&outline, is_read.then_some(named.name()))?;
-    if found.row.format == named.name() {
+    if found.row.format() == named.name() {
         return None;
     }
     let text = format!("`{}` belongs to {}", found.member, found.row.what);

@@ -1,6 +1,8 @@
 //! What is not read of providers and of frameworks: bodies of APIs, those whose messages are elsewhere in them, and messages
 //! as frameworks and applications keep them.
 
+use msg_session::Dialect;
+
 use super::Foreign;
 
 /// Bodies of APIs.
@@ -22,16 +24,7 @@ pub(super) static APIS: &[Foreign] = &[
     ),
     Foreign::new("a batch row of Bedrock", &["document recordId modelInput"])
         .way("its conversation is in `modelInput`"),
-    Foreign::new(
-        "messages of Haystack",
-        &[
-            "content tool_call !type",
-            "content tool_call_result !type",
-            "message meta content/text !content/type !content/toolUse",
-            "message _content _role",
-        ],
-    )
-    .of_format("haystack"),
+    Foreign::sessions("messages of Haystack", Dialect::Haystack),
     Foreign::new(
         "a session of Strands, whose messages are of Bedrock Converse",
         &["document message_id message:O created_at redact_message", "any message_id message/role"],
@@ -198,27 +191,15 @@ pub(super) static FRAMEWORKS: &[Foreign] = &[
         &["content{} format parts", "message threadId resourceId content"],
     ),
     Foreign::new(
-        "UI messages of the AI SDK 4 (UIMessage)",
-        &["parts type=tool-invocation", "message toolInvocations"],
-    )
-    .of_format("vercel-ui"),
-    Foreign::new(
-        "messages of the AI SDK 4 (CoreMessage)",
-        &["content type=tool-call args toolName", "content type=tool-result result toolName"],
-    )
-    .of_format("ai-sdk"),
-    Foreign::new(
-        "messages of the AI SDK (ModelMessage, or a LanguageModel prompt)",
+        "UI messages of TanStack AI",
         &[
-            "content type=tool-call|tool-result toolCallId",
-            "content type=tool-call|tool-result toolName",
-            "content type=tool-approval-request|tool-approval-response",
-            "message providerOptions",
-            "content providerOptions",
-            "content mediaType type=file|image|reasoning-file",
+            "parts type=tool-call id arguments",
+            "parts type=tool-result toolCallId content",
+            "parts type=thinking content",
         ],
-    )
-    .of_format("ai-sdk"),
+    ),
+    Foreign::sessions("UI messages of the AI SDK (UIMessage)", Dialect::VercelUi),
+    Foreign::sessions("messages of the AI SDK (ModelMessage, CoreMessage, or a LanguageModel prompt)", Dialect::AiSdk),
     Foreign::new(
         "events of AG-UI",
         &[
@@ -229,15 +210,7 @@ pub(super) static FRAMEWORKS: &[Foreign] = &[
     )
     .way("its `MESSAGES_SNAPSHOT` holds `messages`, which are read")
     .spans(),
-    Foreign::new(
-        "messages of AG-UI",
-        &[
-            "document threadId runId messages",
-            "message toolCalls id !type",
-            "message toolCallId id role !type",
-        ],
-    )
-    .of_format("ag-ui"),
+    Foreign::sessions("messages of AG-UI", Dialect::AgUi),
     Foreign::new(
         "a run state of the OpenAI Agents SDK for JavaScript",
         &["document currentAgent originalInput modelResponses"],
@@ -255,65 +228,13 @@ pub(super) static FRAMEWORKS: &[Foreign] = &[
         ],
     ),
     Foreign::new(
-        "UI messages of TanStack AI",
-        &[
-            "parts type=tool-call id arguments",
-            "parts type=tool-result toolCallId content",
-            "parts type=thinking content",
-        ],
-    ),
-    Foreign::new(
         "chat messages with `toolCalls` in camel case (Mistral's JavaScript SDK, Continue, TanStack AI)",
         &["message toolCalls role", "message toolCallId role"],
     ),
-    Foreign::new(
-        "messages of LlamaIndex",
-        &[
-            "blocks block_type",
-            "message additional_kwargs blocks",
-            "document store/*/blocks",
-            "document store/*/additional_kwargs",
-            "document store class_name",
-        ],
-    )
-    .of_format("llama-index"),
-    Foreign::new(
-        "messages of Microsoft.Extensions.AI or the Agent Framework",
-        &[
-            "contents $type",
-            "contents type=function_call|function_result|text_reasoning|function_approval_request",
-            "message contents role type=chat_message|message",
-            "message contents author_name",
-        ],
-    )
-    .of_format("agent-framework"),
-    Foreign::new(
-        "messages of Semantic Kernel",
-        &[
-            "items content_type",
-            "items $type",
-            "message Role/Label",
-            "message Role Items",
-            "message AuthorName Role",
-        ],
-    )
-    .of_format("semantic-kernel"),
-    Foreign::new(
-        "messages of AutoGen",
-        &[
-            "message models_usage source",
-            "message type=TextMessage|ToolCallRequestEvent|ToolCallExecutionEvent|ToolCallSummaryMessage|HandoffMessage|StopMessage|MultiModalMessage|ThoughtEvent",
-            "message type=UserMessage|AssistantMessage|FunctionExecutionResultMessage source",
-            "message type=FunctionExecutionResultMessage|SystemMessage content !role",
-            "document llm_context/messages",
-        ],
-    )
-    .of_format("autogen"),
-    Foreign::new(
-        "the state of a team of AutoGen",
-        &["document type=AssistantAgentState|ChatAgentContainerState|TeamState|RoundRobinManagerState|SelectorManagerState"],
-    )
-    .of_format("autogen"),
+    Foreign::sessions("messages of LlamaIndex", Dialect::LlamaIndex),
+    Foreign::sessions("messages of Microsoft.Extensions.AI or the Agent Framework", Dialect::AgentFramework),
+    Foreign::sessions("messages of Semantic Kernel", Dialect::SemanticKernel),
+    Foreign::sessions("messages of AutoGen", Dialect::AutoGen),
     Foreign::new(
         "messages of the Rust crate rig",
         &[
@@ -386,18 +307,7 @@ pub(super) static FRAMEWORKS: &[Foreign] = &[
         &["content type=toolCall", "message role=toolResult", "message stopReason api provider"],
     )
     .spans(),
-    Foreign::new(
-        "a session or events of Google's ADK (Agent Development Kit)",
-        &[
-            "any author invocationId",
-            "any author invocation_id",
-            "document events/author",
-            "document appName userId events",
-            "document app_name user_id events",
-        ],
-    )
-    .of_format("adk")
-    .spans(),
+    Foreign::sessions("a session or events of Google's ADK (Agent Development Kit)", Dialect::Adk).spans(),
     Foreign::new(
         "a result of LangChain (LLMResult), whose messages are in `generations`",
         &["document generations llm_output", "document generations type=LLMResult"],

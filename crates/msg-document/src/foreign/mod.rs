@@ -1,8 +1,8 @@
 //! Formats that are known and not read: what has a marker of one is refused by its name, never read as something
 //! else (RG-5 to RG-7).
 //!
-//! A row names its format once that is read, if nothing but these marks tells it from others. To add one: a line in a table here, with the
-//! marks that `marks` explains.
+//! Messages of frameworks that are read have a row, too, with the marks of `msg_session`: here is what they come after.
+//! To add one: a line in a table here, with marks.
 //!
 //! ```text
 //! {"modelId":"m","messages":[{"content":[{"toolUse":{…}}]}]}
@@ -15,6 +15,7 @@ mod marks;
 mod rows;
 
 use msg_core::Diagnostic;
+use msg_session::Dialect;
 
 use crate::format::Format;
 use crate::outline::{Outline, Record, ValueKind};
@@ -30,6 +31,8 @@ pub(crate) struct Foreign {
     way: &'static str,
     /// What only its documents have.
     marks: &'static [&'static str],
+    /// The dialect of sessions that it is, whose marks these are too.
+    dialect: Option<Dialect>,
     /// Whether lines with such a document are all of one, as those of a log are.
     pub(crate) spans_lines: bool,
     /// The format that reads both halves of it, where they are its own (RG-8).
@@ -38,8 +41,6 @@ pub(crate) struct Foreign {
     pub(crate) fields: &'static [&'static str],
     /// Whether what it holds is the answer of a model, without what was asked.
     pub(crate) is_answer: bool,
-    /// The format that such a document is, where it is read; `""` of what is not.
-    pub(crate) format: &'static str,
 }
 
 /// The tables. The first row of which a document has a marker names it.
@@ -51,11 +52,11 @@ impl Foreign {
             what,
             way: "",
             marks,
+            dialect: None,
             spans_lines: false,
             read_by: "",
             fields: &[],
             is_answer: false,
-            format: "",
         }
     }
 
@@ -75,9 +76,18 @@ impl Foreign {
         Foreign { is_answer: true, ..self.holds(fields) }
     }
 
-    /// A format that is read, by what only its documents have.
-    const fn of_format(self, format: &'static str) -> Self {
-        Foreign { format, ..self }
+    /// The sessions of a dialect, which are read.
+    const fn sessions(what: &'static str, dialect: Dialect) -> Self {
+        Foreign { dialect: Some(dialect), ..Foreign::new(what, &[]) }
+    }
+
+    fn marks(&self) -> &'static [&'static str] {
+        self.dialect.map_or(self.marks, Dialect::marks)
+    }
+
+    /// The name of the format that such a document is, where it is read; `""` of what is not.
+    pub(crate) fn format(&self) -> &'static str {
+        self.dialect.map_or("", Dialect::name)
     }
 
     const fn spans(self) -> Self {
@@ -88,7 +98,7 @@ impl Foreign {
 impl Found {
     /// The format that the document is in, if that is read; else its refusal.
     pub(crate) fn format(&self) -> Result<Format, Refusal> {
-        match Format::all().find(|it| it.name() == self.row.format) {
+        match Format::all().find(|it| it.name() == self.row.format()) {
             Some(format) => Ok(format),
             None => Err(self.refusal()),
         }

@@ -1,5 +1,7 @@
 //! Rows of data sets, evaluations and batches, traces, and logs of requests with their responses.
 
+use msg_session::Dialect;
+
 use super::Foreign;
 
 pub(super) static TABLE: &[Foreign] = &[
@@ -46,29 +48,7 @@ pub(super) static TABLE: &[Foreign] = &[
         "a preference row (`prompt`, `completion` and `label`)",
         &["document completion label"],
     ),
-    Foreign::new(
-        "an OpenLLMetry span",
-        &["document gen_ai.prompt.*", "document attributes/gen_ai.prompt.*"],
-    )
-    .of_format("otel")
-    .spans(),
-    Foreign::new(
-        "an OpenInference span (Phoenix)",
-        &[
-            "document attributes/llm.input_messages*",
-            "document attributes/llm.output_messages*",
-            "document attributes/openinference*",
-            "document attributes.llm.input_messages",
-            "document attributes.openinference.span.kind",
-            "document llm.input_messages*",
-            "document attributes/llm span_kind",
-            "document span_kind context",
-        ],
-    )
-    .of_format("otel")
-    .spans(),
-    Foreign::new("an OpenTelemetry GenAI span", &["document attributes/gen_ai.*"])
-        .of_format("otel")
+    Foreign::sessions("a span of OpenTelemetry GenAI or OpenInference (Phoenix)", Dialect::Otel)
         .spans(),
     Foreign::new("a call recorded by Weave", &["document op_name inputs"]),
     Foreign::new(

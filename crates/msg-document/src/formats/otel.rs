@@ -18,7 +18,7 @@ use crate::json::{
     keep_rest, note_json, note_refusal, note_result, take, text_of_result, write_arguments,
     write_rest,
 };
-use crate::outline::{Item, List, Member, Outline, Record, ValueKind};
+use crate::outline::{Outline, Record, ValueKind};
 use crate::refusal::Refusal;
 use crate::verbatim;
 use crate::verbatim::Form;
@@ -187,85 +187,6 @@ fn kind_of(
             None
         }
     }
-}
-
-// The marks of data sets, messages of frameworks, and traces.
-
-/// The list that the document is, its lines, or the object alone.
-pub(crate) fn records(outline: &Outline<'_>, of_it: impl Fn(&Record<'_>) -> bool) -> Likelihood {
-    let in_list = outline.list("").is_some_and(|it| it.records().any(&of_it));
-    Likelihood::certain_if(in_list || outline.entries().any(of_it))
-}
-
-/// Rows with turns, whose own members say who speaks and what.
-pub(super) fn sharegpt(outline: &Outline<'_>) -> Likelihood {
-    records(outline, |it| it.items("conversations").any(|it| it.has("from") && it.has("value")))
-        .max(match outline.list("conversations") {
-            Some(list) if list.records().any(|it| it.has("from") && it.has("value")) => {
-                Likelihood::Certain
-            }
-            _ => Likelihood::No,
-        })
-}
-
-/// Messages of LangChain, in a list, in `messages`, or in a state.
-pub(super) fn langchain(outline: &Outline<'_>) -> Likelihood {
-    const STATES: [&str; 2] = ["values", "channel_values"];
-    let is_message =
-        |it: &Record<'_>| is_langchain(it.members(), it.role, it.kind, it.object("data"));
-    let in_list = |it: &List<'_>| it.records().any(is_message);
-    let in_state = |name: &&str| {
-        let is_message = |it: &Item<'_>| is_langchain(it.members(), None, it.kind, None);
-        outline.object(name).is_some_and(|it| it.items("messages").any(is_message))
-    };
-    let listed = outline.list("messages").is_some_and(in_list);
-    if listed || STATES.iter().any(in_state) {
-        return Likelihood::Certain;
-    }
-    records(outline, is_message)
-}
-
-/// A message as a constructor, with its members in `data`, or flat.
-fn is_langchain(
-    members: &[Member<'_>],
-    role: Option<&str>,
-    kind: Option<&str>,
-    data: Option<&Item<'_>>,
-) -> bool {
-    let member = |name: &str| members.iter().find(|it| it.0 == name);
-    let is_class = |it: &Member<'_>| it.2.ends_with("Message") || it.2.ends_with("MessageChunk");
-    if member("lc").is_some() && member("kwargs").is_some() {
-        return member("id").is_some_and(is_class);
-    }
-    let is_kind = kind.is_some_and(|it| {
-        let of_it = ["human", "ai", "system", "tool", "function", "remove", "chat"];
-        of_it.contains(&it) || it.ends_with("MessageChunk")
-    });
-    // In an item nothing is known of its `data` but that there is some.
-    let says = match (member("data"), data) {
-        (Some(_), Some(data)) => data.has("content"),
-        (Some(it), None) => it.1 == ValueKind::Object,
-        (None, _) => member("content").is_some(),
-    };
-    role.is_none() && is_kind && says
-}
-
-/// Messages of a span, or spans with their names.
-pub(super) fn otel(outline: &Outline<'_>) -> Likelihood {
-    let is_span = outline.member("resourceSpans").is_some()
-        || outline.list("spans").is_some_and(|it| it.records().any(is_span))
-        || outline
-            .members()
-            .any(|it| it.starts_with("gen_ai.") && !it.starts_with("gen_ai.prompt."));
-    Likelihood::certain_if(
-        is_span || outline.messages().is_some_and(|it| it.records().any(is_otel)),
-    )
-}
-
-/// A span with attributes, as an export lists them.
-fn is_span(record: &Record<'_>) -> bool {
-    const IDS: [&str; 5] = ["context", "spanId", "span_id", "traceId", "trace_id"];
-    record.has("attributes") && IDS.iter().any(|it| record.has(it))
 }
 
 /// A message with parts whose text is `content`, with results that are called responses, or with calls whose

@@ -10,7 +10,6 @@ use msg_core::{Code, Diagnostic, Message, Report};
 use msg_session::{Blob, Dialect, Line, PartOrigin, Session, SessionOptions};
 
 use crate::codec::{Around, Codec, Content, Edited, Likelihood, WriteOptions, read_only};
-use crate::format::Format;
 use crate::formats;
 use crate::formats::otel::Otel;
 use crate::formats::sharegpt::ShareGpt;
@@ -24,8 +23,6 @@ use crate::refusal::{Refusal, foreign};
 pub(crate) struct SessionFormat {
     pub(crate) dialect: Dialect,
     pub(crate) about: &'static str,
-    /// Whether only this dialect looks so.
-    pub(crate) mark: fn(&Outline<'_>) -> Likelihood,
     /// Whether a document is JSON lines, all of one conversation.
     pub(crate) spans_lines: bool,
 }
@@ -40,7 +37,7 @@ impl Codec for SessionFormat {
     }
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
-        (self.mark)(outline)
+        Likelihood::certain_if(outline.dialect() == Some(self.dialect))
     }
 
     fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal> {
@@ -51,25 +48,14 @@ impl Codec for SessionFormat {
                 (line.session(dialect).map_err(|it| refusal(&it))?, line.options)
             }
             None => {
-                let blobs = || vec![Blob::new(name, bytes)];
-                // A mark of the whole document decides, whatever its messages look like alone.
-                let is_marked =
-                    || Format::recognise(bytes, name).is_ok_and(|it| it.name() == self.name());
-                let session = match Session::named(self.dialect, blobs()) {
-                    Err(_) if is_marked() => Session::new(self.dialect, blobs()),
-                    other => other.map_err(|it| refusal(&it))?,
-                };
-                (session, SessionOptions::default())
+                let session = Session::named(self.dialect, vec![Blob::new(name, bytes)]);
+                (session.map_err(|it| refusal(&it))?, SessionOptions::default())
             }
         };
         let view = session.read(&options).map_err(|it| refusal(&it))?;
         if view.messages.is_empty() && !bytes.trim_ascii().is_empty() {
             let text = format!("this session of {} has no messages", self.dialect);
             return Err(Diagnostic::error(Code::new("session::no-messages"), text).into());
-        }
-        let is_data_set = matches!(self.dialect, Dialect::ShareGpt | Dialect::OpenAiJsonl);
-        if view.messages.is_empty() && !is_data_set && !bytes.trim_ascii().is_empty() {
-            return Err(refusal(&msg_session::Error::EmptyView { dialect: self.dialect }));
         }
         let mut report = Report::default();
         report.extend(view.findings.iter().map(Diagnostic::from));

@@ -11,7 +11,7 @@ use super::leaves::{Frame, Leaf, TOP, Visit, Walk, member_key, steps, text_key, 
 use super::spent::{WORD, Words, words_of};
 use super::words::may_be_empty;
 use super::{MadeUp, Told, rules};
-use crate::outline::Hashed;
+use msg_session::marks::Hashed;
 
 /// As many values may be before the arguments of a call.
 const NEAR: usize = 2;

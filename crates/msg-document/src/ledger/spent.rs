@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::leaves::Leaf;
 use super::pairing::Missing;
 use super::rules;
-use crate::outline::Hashed;
+use msg_session::marks::Hashed;
 
 /// A text of so many bytes may be mostly marks, or say what the name of a member says.
 const SHORT: usize = 1 << 10;

@@ -9,16 +9,16 @@
 //!
 //! Formats decide by it whether a document is theirs. Builds no values, judges no correctness, gives
 //! up where the bytes stop being JSON, and recurses nowhere. Linear; what it keeps is bounded.
-//!
-//! Names are looked up in tables with a hash of their own: quicker than those of the standard library, which defend
-//! against keys that are chosen to collide. The names and texts of a document are looked up in tables of ours, never
-//! put into them.
 
-use std::hash::{BuildHasherDefault, Hasher};
+use std::cell::OnceCell;
+
+use msg_session::marks::{Outlined, is_called};
+use msg_session::{Dialect, RecordPlace, Sighting, Sign};
 
 use crate::outline::gather::Cursor;
 
 pub(crate) use self::plain::is_plain_chat;
+pub(crate) use msg_session::marks::{FULL, Member, ValueKind};
 
 mod gather;
 mod plain;
@@ -34,18 +34,6 @@ pub(crate) enum Outline<'a> {
     Markdown(&'a [u8]),
     /// Any other text, JSON scalars included.
     Text(&'a [u8]),
-}
-
-/// The kind of a JSON value, by its first byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum ValueKind {
-    Object,
-    List,
-    Text,
-    /// A number, a boolean, or no JSON at all.
-    Scalar,
-    #[default]
-    Null,
 }
 
 /// The outline of an object or a list.
@@ -64,6 +52,8 @@ pub(crate) struct Json<'a> {
     broken: bool,
     followed: bool,
     has_lines: bool,
+    /// Whose session it surely is, once somebody asked.
+    dialect: OnceCell<Option<Dialect>>,
 }
 
 /// A list, by the shapes of its objects.
@@ -76,13 +66,6 @@ pub(crate) struct List<'a> {
     others: usize,
     records: Vec<Record<'a>>,
 }
-
-/// A member: its name, the kind of its value, and the value itself where it tells formats apart: a short text of
-/// some names, [`FULL`] for a list that is not empty, the last text of a list that is called `id`.
-pub(crate) type Member<'a> = (&'a str, ValueKind, &'a str);
-
-/// Represents the value of a list with items.
-pub(crate) const FULL: &str = "+";
 
 /// The shape of an object in a list.
 #[derive(Debug, Clone, Default)]
@@ -471,6 +454,7 @@ pub(crate) fn is_telling(name: &str) -> bool {
             | "source"
             | "state"
             | "stop_reason"
+            | "trajectory_format"
             | "type"
     )
 }
@@ -490,32 +474,97 @@ fn is_heading(line: &[u8]) -> bool {
     (1..=6).contains(&level) && line.get(level) == Some(&b' ')
 }
 
-/// A hash of a short text (FNV-1a).
-pub(crate) fn text_hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, it| {
-        (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
-    })
-}
+// Whose session a document is, by the signs of `msg_session`.
 
-/// For maps whose keys are hashes already.
-pub(crate) type Hashed = BuildHasherDefault<AsItIs>;
-
-/// Takes a number as its hash.
-#[derive(Default)]
-pub(crate) struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for it in bytes {
-            self.write_u64(self.0.rotate_left(8) ^ u64::from(*it));
+impl<'a> Outline<'a> {
+    /// Whose session it surely is (SE-10).
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
+        match self {
+            Outline::Json(json) => *json.dialect.get_or_init(|| self.sighted()),
+            Outline::Text(source) | Outline::Markdown(source) => Dialect::of_text(source),
+            Outline::Blank => None,
         }
     }
 
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
+    fn sighted(&self) -> Option<Dialect> {
+        let mut found = Sighting::sure();
+        let list = self.list("").into_iter().flat_map(List::records);
+        list.for_each(|it| found.look(RecordPlace::Element, it));
+        match self.lines() {
+            Some(lines) => lines.records().for_each(|it| found.look(RecordPlace::Line, it)),
+            None => {
+                let entry = self.entry().map(|it| Entry { record: it, outline: self });
+                entry.iter().for_each(|it| found.look(RecordPlace::Document, it));
+            }
+        }
+        match found.sign() {
+            Some(Sign::Of(dialect)) => Some(dialect),
+            _ => None,
+        }
     }
+}
+
+/// The object that a document is, of which more is known than of others.
+pub(crate) struct Entry<'o, 'a> {
+    pub(crate) record: &'o Record<'a>,
+    pub(crate) outline: &'o Outline<'a>,
+}
+
+impl Outlined for Entry<'_, '_> {
+    fn members(&self) -> &[Member<'_>] {
+        self.record.members()
+    }
+
+    fn any(&self, path: &[&str], holds: &dyn Fn(&Member<'_>) -> bool) -> bool {
+        match path {
+            [name, below @ ..] if !below.is_empty() => {
+                let object = self.outline.object(name).into_iter();
+                let list = self.outline.list(name).into_iter().flat_map(List::records);
+                object.chain(list).any(|it| it.any(below, holds))
+            }
+            _ => holds_of(self.members(), path, holds),
+        }
+    }
+
+    fn each(&self, list: &str, show: &mut dyn FnMut(&dyn Outlined)) {
+        let list = self.outline.list(list).into_iter().flat_map(List::records);
+        list.for_each(|it| show(it));
+    }
+}
+
+impl Outlined for Record<'_> {
+    fn members(&self) -> &[Member<'_>] {
+        &self.members
+    }
+
+    fn any(&self, path: &[&str], holds: &dyn Fn(&Member<'_>) -> bool) -> bool {
+        match path {
+            [name, below @ ..] if !below.is_empty() => {
+                let inner = self.inner.iter().filter(|it| is_called(it.name, name));
+                inner.into_iter().any(|it| it.item.any(below, holds))
+            }
+            _ => holds_of(&self.members, path, holds),
+        }
+    }
+
+    fn each(&self, list: &str, show: &mut dyn FnMut(&dyn Outlined)) {
+        self.items(list).for_each(|it| show(it));
+    }
+}
+
+impl Outlined for Item<'_> {
+    fn members(&self) -> &[Member<'_>] {
+        Item::members(self)
+    }
+
+    fn any(&self, path: &[&str], holds: &dyn Fn(&Member<'_>) -> bool) -> bool {
+        holds_of(Item::members(self), path, holds)
+    }
+
+    fn each(&self, _: &str, _: &mut dyn FnMut(&dyn Outlined)) {}
+}
+
+fn holds_of(members: &[Member<'_>], path: &[&str], holds: &dyn Fn(&Member<'_>) -> bool) -> bool {
+    let [name] = path else { return false };
+    members.iter().any(|it| is_called(it.0, name) && holds(it))
 }

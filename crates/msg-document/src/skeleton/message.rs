@@ -13,8 +13,8 @@ use super::{Shape, Shapes};
 use crate::api_shapes::is_saying;
 use crate::layout::ListPlace;
 use crate::lead::MARKERS;
-use crate::outline::text_hash;
 use crate::skeleton::{Cursor, HEAD, kept};
+use msg_session::marks::text_hash;
 
 /// Of more names than these, some of which may come twice, the reader of documents says more.
 const MANY: usize = 32;

@@ -34,7 +34,7 @@ fn documents_are_recognised() {
     let missing: BTreeSet<&str> = names.filter(is_missing).collect();
     assert!(
         missing.is_empty(),
-        "test_data/recognise.jsonl has no document of {missing:?} that FORMATS in src/formats/mod.rs recognises"
+        "test_data/recognise.jsonl has no document of {missing:?} that FORMATS in src/formats/mod.rs, or src/signs.rs of msg-session, recognises"
     );
 }
 
