@@ -213,7 +213,6 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "msgfile::agent-name-shadows-preset" "MF-17" "a temporary agent has the name of a preset agent, which stays unchanged";
     error "msgfile::agent-unknown" "MF-28, MF-55" "unknown agent";
     info "msgfile::agent-unknown-key" "MF-16" "unknown attribute of a preset agent";
-    warning "msgfile::agent-unnamed" "MF-17" "the agent has no name, title or id";
     warning "msgfile::agents-bad-shape" "MF-16" "`agents` is neither a mapping of names to attributes nor a list of names and mappings with a `name`";
     warning "msgfile::attribute-junk" "MF-11" "invalid text between the attributes";
     error "msgfile::no-cell" "MF-60" "no cell of the file can hold the edited message";

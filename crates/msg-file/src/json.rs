@@ -305,7 +305,7 @@ fn by_category(cell: &Cell, out: &mut Writer<'_>) {
             optional(out.key("summary_of"), it.of, number);
         }
         CellKind::AgentDef(it) => {
-            out.key("agent").opt_str(it.agent.as_deref());
+            out.key("agent").str(&it.agent);
             out.key("config").object(|out| config(&it.config, out));
         }
         CellKind::Directive(it) => out.key("set_default").opt_str(it.set_default.as_deref()),

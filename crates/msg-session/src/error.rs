@@ -43,12 +43,6 @@ pub enum Error {
         /// Its number, from 0.
         element: usize,
     },
-    /// Nothing of the session is sent.
-    #[error("nothing of this session of {dialect} is sent: no message of it could be read")]
-    EmptyView {
-        /// The dialect of the session.
-        dialect: Dialect,
-    },
     /// The dialect has no writer.
     #[error("sessions of {dialect} are read and not written")]
     NoWriter {
@@ -118,7 +112,6 @@ impl Error {
             Error::NotCompacted { .. } | Error::CompactedOtherwise => "session::not-compacted",
             Error::NoWriter { .. } => "session::no-writer",
             Error::NotInBuild => "session::not-in-build",
-            Error::EmptyView { .. } => "session::empty-view",
             Error::BadBase64 => "session::bad-base64",
             Error::Unreadable { .. } | Error::Source { .. } => "session::not-readable",
             Error::Written(_) => "session::not-written",
@@ -231,9 +224,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "session::lost-reply" "SE-128" "an answer whose place another record took";
     error "session::reasoning-content" "SE-132" "plain reasoning of another provider";
     error "session::bad-header" "SE-132" "a header that the agent does not accept";
-    error "session::empty-view" "SE-146" "a session of which nothing is sent";
     info "session::is-a-log" "SE-153" "a log, which cannot be resumed";
-    error "session::mend-failed" "SE-93" "the mended session is still not sound";
 };
 
 /// One finding about a session.

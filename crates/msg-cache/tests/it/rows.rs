@@ -3,7 +3,10 @@
 
 use std::fmt::Write as _;
 
-use msg_cache::{CacheOptions, Error, Ledger, LedgerOptions, Prices, RULES, compare};
+use msg_cache::{
+    CacheOptions, CacheUsage, Error, Ledger, LedgerOptions, Prices, RULES, Response, SessionLedger,
+    compare,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -72,6 +75,32 @@ fn logs() {
     });
 }
 
+/// What an agent's session recorded of each response; printed is what it lost, and why.
+#[test]
+fn responses() {
+    testkit::rows!("responses.jsonl").check_expect(|row| {
+        let case: Value = serde_json::from_str(&row.text).unwrap();
+        let text = |it: &Value, name: &str| it[name].as_str().map(str::to_owned);
+        let mut ledger = SessionLedger::new("anthropic", LedgerOptions::default());
+        let rows = case["responses"].as_array().unwrap().iter().zip(1..).map(|(it, record)| {
+            let (read, write) = (it["read"].as_u64().unwrap(), it["write"].as_u64().unwrap());
+            ledger.push(Response {
+                record,
+                time: text(it, "time"),
+                model: text(it, "model"),
+                version: text(it, "version"),
+                usage: CacheUsage { input: 5, read, write, output: 1, ..CacheUsage::default() },
+                after_question: it["asked"] == true,
+                after_compaction: it["compacted"] == true,
+                thinks: it["thinks"] == true,
+                ..Response::default()
+            })
+        });
+        let missed = rows.map(|it| it.missed.map_or(Value::Null, |it| json!([it.tokens, it.why])));
+        Value::from_iter(missed).to_string()
+    });
+}
+
 /// The texts of a change show both spellings around the first byte that differs.
 #[test]
 fn a_change_shows_both_spellings() {
@@ -103,14 +132,15 @@ fn rules_and_prices_are_data_with_sources() {
         r#"{"m":{"input_cost_per_token":-1}}"#,
         r#"{"m":{"input_cost_per_token":"1"}}"#,
     ] {
-        _ = writeln!(wrong, "{}", Prices::read(text.as_bytes()).unwrap_err());
+        let err = Prices::read(text.as_bytes()).unwrap_err();
+        _ = writeln!(wrong, "{}: {err}", err.code());
     }
     assert_eq!(
         wrong,
-        "the file: not an object, expected an object of models\n\
-         m: not an object, expected an object of prices\n\
-         m.input_cost_per_token: Number(\"-1\"), expected a number of dollars, 0 or more\n\
-         m.input_cost_per_token: Text(\"1\"), expected a number of dollars, 0 or more\n"
+        "cache::bad-prices: the file: not an object, expected an object of models\n\
+         cache::bad-prices: m: not an object, expected an object of prices\n\
+         cache::bad-prices: m.input_cost_per_token: Number(\"-1\"), expected a number of dollars, 0 or more\n\
+         cache::bad-prices: m.input_cost_per_token: Text(\"1\"), expected a number of dollars, 0 or more\n"
     );
 }
 

@@ -190,10 +190,10 @@ pub struct SummaryCell {
 }
 
 /// A temporary agent.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AgentCell {
     /// Its name.
-    pub agent: Option<Arc<str>>,
+    pub agent: Arc<str>,
     /// The attributes that were valid.
     pub config: Arc<AgentConfig>,
 }

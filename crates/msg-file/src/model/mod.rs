@@ -174,11 +174,8 @@ impl<'a> Pass<'a> {
         let title = || cell.title().map(|t| cell.text(t).into_owned());
         let name = cell.said("name").or_else(title).or_else(|| cell.id().map(|id| id.into_owned()));
         let config = Arc::new(agents::temporary_config(cell, name.as_deref(), self.found));
-        let Some(name) = name else {
-            self.found.add(at, "msgfile::agent-unnamed");
-            return CellKind::AgentDef(AgentCell { agent: None, config });
-        };
-        let name: Arc<str> = name.into();
+        // A cell has its type from a definition, and that has an id.
+        let name: Arc<str> = name.unwrap_or_default().into();
         if !self.registry.introduce(&name, &config, cell.ordinal()) {
             self.found.tell(
                 at,
@@ -189,7 +186,7 @@ impl<'a> Pass<'a> {
         if cell.is_flagged("default") {
             self.registry.set_default(&name);
         }
-        CellKind::AgentDef(AgentCell { agent: Some(name), config })
+        CellKind::AgentDef(AgentCell { agent: name, config })
     }
 
     fn directive(&mut self, cell: &RawCell) -> CellKind {

@@ -13,8 +13,8 @@ use std::{
 
 use msg_core::{Message, Part, Role, ToolCall, ToolResult};
 use msg_file::{
-    AppendOptions, Error, FileLimits, Force, HistoryOptions, MessageFile, Mode, NewCell, NewId,
-    ToCells, append,
+    AppendOptions, CellRef, Error, FileLimits, Force, HistoryOptions, MessageFile, Mode, NewCell,
+    NewId, Nonce, ToCells, append,
     store::{Appender, AppenderOptions, CrashRepair, Durability, GrowingMessage, replace},
 };
 
@@ -206,6 +206,40 @@ fn a_held_lock_names_its_holder() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// What an appender meets on the disk has a code: an editor, a folder where its sidecar goes, what is no file.
+#[test]
+fn what_an_appender_meets_has_a_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = start(dir.path(), OLD);
+    fs::write(dir.path().join(".t.msg.md.swp"), "").unwrap();
+    fs::create_dir(sidecar_path(&path)).unwrap();
+    let mut log = Appender::open(&path, flush()).unwrap();
+    let done = log.append(&NewCell::message("x"), &mut nonces()).unwrap();
+    let mut codes: Vec<_> = done.warnings.iter().map(|it| it.code.as_str()).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, ["msgfile::editor-file", "msgfile::no-sidecar"]);
+    let refused = Appender::open(dir.path(), flush()).unwrap_err();
+    assert_eq!(refused.code().as_str(), "msgfile::io");
+    let limits = FileLimits { max_bytes: 3, ..FileLimits::default() };
+    let refused = MessageFile::read(OLD.as_bytes(), Mode::MessageFile, &limits).unwrap_err();
+    assert_eq!(refused.code().as_str(), "msgfile::too-large");
+    // A disk that is full, which no test can make.
+    let full = Error::WriteFailed { at: 0, source: std::io::ErrorKind::StorageFull.into() };
+    assert_eq!(full.code().as_str(), "msgfile::write-failed");
+}
+
+/// A child gets an id of its own below its parent, or none at all (MF-37).
+#[test]
+fn nonces_that_are_all_in_use_are_refused() {
+    let of = NewId::Of(CellRef::Id("1".into()));
+    let call = NewCell { place: of, ..NewCell::output("tool", "x") };
+    let options = AppendOptions::default();
+    let mut same = || Nonce::from_random(7);
+    let mut append = |cells| append(OLD.as_bytes(), Mode::MessageFile, cells, &options, &mut same);
+    let refused = append(vec![call.clone(), call]).unwrap_err();
+    assert_eq!(refused.code().as_str(), "msgfile::nonce-exhausted");
 }
 
 #[test]

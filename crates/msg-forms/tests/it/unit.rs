@@ -79,9 +79,9 @@ fn turn_of_events(row: &str) -> Value {
     let mut builder = TurnBuilder::new(turn.clone());
     let mut refused = Vec::new();
     for (at, event) in events.iter().enumerate() {
-        let error = turn.apply(event).err().map(|it| it.to_string());
-        assert_eq!(builder.push(event).err().map(|it| it.to_string()), error);
-        refused.extend(error.map(|it| json!([at, it])));
+        let error = turn.apply(event).err();
+        assert_eq!(builder.push(event).err(), error);
+        refused.extend(error.map(|it| json!([at, it.code(), it.to_string()])));
     }
     let so_far = builder.text();
     json!({"turn": turn, "so_far": so_far, "finished": builder.finish(), "refused": refused})

@@ -2,12 +2,17 @@
 //! with secrets, recorded responses; and the table of dialects that the cases show.
 #![allow(clippy::disallowed_methods, reason = "the page of rules is a file")]
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use msg_core::{Diagnostic, Message, Usage};
 use msg_session::{
-    Blob, Compacted, Dialect, Error, Finding, Session, SessionOptions, WriteOptions, has_writer,
-    recorded_responses, write,
+    Blob, Compacted, Dialect, Error, Finding, LargeSession, Line, Session, SessionOptions,
+    WriteOptions, has_writer, recorded_responses, write,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -94,7 +99,7 @@ fn dialects_are_recognised() {
     assert!(missed.is_empty(), "{missed:#?}");
     assert!(
         unseen.is_empty(),
-        "test_data/sessions.jsonl has no session of {unseen:?} that src/detect.rs recognises"
+        "test_data/sessions.jsonl has no session of {unseen:?} that src/signs.rs recognises"
     );
 }
 
@@ -107,6 +112,9 @@ fn refused() {
         let blobs = vec![Blob::new(text("file"), text("text"))];
         let session = match case.get("named") {
             Some(it) => Session::named(serde_json::from_value(it.clone()).unwrap(), blobs),
+            None if case.get("line").is_some() => Line::read(text("line").as_bytes())
+                .expect("because it has the form of a line")
+                .and_then(|it| it.session(None)),
             None => Session::recognise(blobs),
         };
         let options = case.get("options").map(|it| serde_json::from_value(it.clone()).unwrap());
@@ -114,6 +122,41 @@ fn refused() {
         let error = read.unwrap_err();
         json!(format!("{}: {error}", error.code())).to_string()
     });
+}
+
+/// What cannot be done with a session is refused with what it is.
+#[test]
+fn what_cannot_be_done_has_a_code() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let bytes = &b"{\"working_dir\":\"/\"}\n{\"role\""[..];
+    let options = SessionOptions::default();
+    let mut goose = Session::new(Dialect::Goose, vec![Blob::new("s.jsonl", bytes)]);
+    let lines = LargeSession::new(Dialect::Goose, "s.jsonl", &bytes).unwrap();
+    let found = [
+        goose.compact(&Compacted::default()).unwrap_err(),
+        LargeSession::new(Dialect::OpenCode, "s.json", &bytes).unwrap_err(),
+        lines.check(&options).unwrap().write(&mut Full).unwrap_err(),
+        // Of a build without the agents.
+        Error::NotInBuild,
+    ];
+    let codes = found.map(|it| it.code());
+    assert_eq!(
+        codes,
+        [
+            "session::not-compacted",
+            "session::not-lines",
+            "session::not-written",
+            "session::not-in-build"
+        ]
+    );
 }
 
 /// The files of an opencode or OpenHands session joined to one document say what they say apart.

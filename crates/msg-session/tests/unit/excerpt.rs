@@ -37,6 +37,8 @@ fn by_text(Case { dialect, blob, options }: &Case) -> Option<Checked> {
     let lines = read_lines(&blob.bytes, options.max_record);
     let mut mends = rules.check_lines(&lines, &blob.name, options).ok()?;
     mends.findings.extend(crate::dialects::unread_messages(rules, &lines));
+    let about = |it| crate::about::about(*dialect, it, &blob.name, blob);
+    mends.findings.extend(options.error.as_deref().and_then(about));
     crate::error::sort(&mut mends.findings);
     crate::edit::judge(*dialect, options.agent_version.as_deref(), &mut mends.findings);
     Some(Checked::of_mends(&lines.text, mends))

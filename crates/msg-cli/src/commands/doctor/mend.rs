@@ -26,9 +26,6 @@ use crate::sessions::put_back::{
 };
 use crate::sessions::{Stamp, put_back};
 
-/// What is said when a mended session is not sound (SE-93).
-const MEND_FAILED: &str = "session::mend-failed";
-
 /// How often a mended file is mended again, for what only a mend brought to light.
 const ROUNDS: usize = 4;
 
@@ -285,7 +282,7 @@ pub(crate) fn sound_or_back(
     }
     backup.restore().map_err(|it| refuse(name, &it.to_string()))?;
     let text = "the mended session was not sound, so the old one is back: this is a defect of msg, please report it";
-    Err(refuse(name, &format!("{text} ({MEND_FAILED})")))
+    Err(refuse(name, text))
 }
 
 fn written(
