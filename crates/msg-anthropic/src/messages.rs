@@ -377,34 +377,17 @@ impl WriteOptions {
         Self::new().with_layout(Layout::Canonical)
     }
 
-    /// Whether the shape that a source had comes back.
-    #[must_use]
-    pub fn with_layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
-    }
-
-    /// How to handle later system messages.
-    #[must_use]
-    pub fn with_later_system(self, later_system: LaterSystem) -> Self {
-        Self { later_system, ..self }
-    }
-
-    /// How to handle `cache_control`.
-    #[must_use]
-    pub fn with_cache_control(self, cache_control: CacheControl) -> Self {
-        Self { cache_control, ..self }
-    }
-
-    /// How to handle thinking.
-    #[must_use]
-    pub fn with_thinking(self, thinking: SealedReasoning) -> Self {
-        Self { thinking, ..self }
-    }
-
-    /// The `max_tokens` of a request whose source has none.
-    #[must_use]
-    pub fn with_max_tokens(self, max_tokens: u64) -> Self {
-        Self { max_tokens: Some(max_tokens), ..self }
+    msg_core::setters! {
+        /// Whether the shape that a source had comes back.
+        with_layout(layout: Layout);
+        /// How to handle later system messages.
+        with_later_system(later_system: LaterSystem);
+        /// How to handle `cache_control`.
+        with_cache_control(cache_control: CacheControl);
+        /// How to handle thinking.
+        with_thinking(thinking: SealedReasoning);
+        /// The `max_tokens` of a request whose source has none.
+        with_max_tokens(max_tokens: u64) max_tokens = Some(max_tokens);
     }
 
     /// Sets an option by its name and the word for its value, as a document of options has them.

@@ -129,28 +129,15 @@ impl ChainCheckOptions {
         Self::default()
     }
 
-    /// With calls that may stay without results at the end.
-    #[must_use]
-    pub fn with_open(self) -> Self {
-        ChainCheckOptions { open: true, ..self }
-    }
-
-    /// As the messages of a request.
-    #[must_use]
-    pub fn with_request(self) -> Self {
-        ChainCheckOptions { request: true, ..self }
-    }
-
-    /// As messages that go on from a chain that the provider has.
-    #[must_use]
-    pub fn with_continued(self) -> Self {
-        ChainCheckOptions { continued: true, ..self }
-    }
-
-    /// As a request and its answer.
-    #[must_use]
-    pub fn with_answered(self) -> Self {
-        ChainCheckOptions { answered: true, ..self }
+    msg_core::setters! {
+        /// With calls that may stay without results at the end.
+        with_open() open = true;
+        /// As the messages of a request.
+        with_request() request = true;
+        /// As messages that go on from a chain that the provider has.
+        with_continued() continued = true;
+        /// As a request and its answer.
+        with_answered() answered = true;
     }
 
     /// Whether calls of the last pair may be without results.
@@ -163,28 +150,15 @@ impl ChainCheckOptions {
         self.request && !self.answered
     }
 
-    /// As a request in the provider's own format.
-    #[must_use]
-    pub fn with_own_format(self) -> Self {
-        ChainCheckOptions { own_format: true, ..self }
-    }
-
-    /// As the messages of a request that says this of thinking.
-    #[must_use]
-    pub fn with_thinking(self, thinking: RequestThinking) -> Self {
-        ChainCheckOptions { thinking, ..self }
-    }
-
-    /// With several system messages at the start.
-    #[must_use]
-    pub fn with_several_systems(self) -> Self {
-        ChainCheckOptions { several_systems: true, ..self }
-    }
-
-    /// With several user messages in a row.
-    #[must_use]
-    pub fn with_several_users(self) -> Self {
-        ChainCheckOptions { several_users: true, ..self }
+    msg_core::setters! {
+        /// As a request in the provider's own format.
+        with_own_format() own_format = true;
+        /// As the messages of a request that says this of thinking.
+        with_thinking(thinking: RequestThinking);
+        /// With several system messages at the start.
+        with_several_systems() several_systems = true;
+        /// With several user messages in a row.
+        with_several_users() several_users = true;
     }
 }
 
@@ -244,64 +218,27 @@ impl ChainRepairOptions {
         }
     }
 
-    /// With this notion of a valid chain.
-    #[must_use]
-    pub fn with_check(self, check: ChainCheckOptions) -> Self {
-        ChainRepairOptions { check, ..self }
-    }
-
-    /// With this for results that match no call.
-    #[must_use]
-    pub fn with_orphans(self, orphans: Orphans) -> Self {
-        ChainRepairOptions { orphans, ..self }
-    }
-
-    /// With this for an assistant message at the beginning.
-    #[must_use]
-    pub fn with_first(self, first: First) -> Self {
-        ChainRepairOptions { first, ..self }
-    }
-
-    /// With this for messages with an unknown role.
-    #[must_use]
-    pub fn with_unknown_role(self, unknown_role: UnknownRole) -> Self {
-        ChainRepairOptions { unknown_role, ..self }
-    }
-
-    /// With this for arguments that are not JSON.
-    #[must_use]
-    pub fn with_arguments(self, arguments: BadArguments) -> Self {
-        ChainRepairOptions { arguments, ..self }
-    }
-
-    /// With warnings mended as well as errors.
-    #[must_use]
-    pub fn with_all(self) -> Self {
-        ChainRepairOptions { all: true, ..self }
-    }
-
-    /// With fresh ids of this pattern.
-    #[must_use]
-    pub fn with_id_pattern(self, pattern: IdPattern) -> Self {
-        ChainRepairOptions { id_pattern: Some(pattern), ..self }
-    }
-
-    /// With placeholder results of this text.
-    #[must_use]
-    pub fn with_placeholder(self, text: impl Into<String>) -> Self {
-        ChainRepairOptions { placeholder: shared(text.into()), ..self }
-    }
-
-    /// With this text of a user message that is put before a chain.
-    #[must_use]
-    pub fn with_first_user(self, text: impl Into<String>) -> Self {
-        ChainRepairOptions { first_user: text.into(), ..self }
-    }
-
-    /// Mends what this provider would refuse, too.
-    #[must_use]
-    pub fn with_profile(self, profile: &Profile) -> Self {
-        ChainRepairOptions { profile: Some(Arc::new(profile.clone())), ..self }
+    msg_core::setters! {
+        /// With this notion of a valid chain.
+        with_check(check: ChainCheckOptions);
+        /// With this for results that match no call.
+        with_orphans(orphans: Orphans);
+        /// With this for an assistant message at the beginning.
+        with_first(first: First);
+        /// With this for messages with an unknown role.
+        with_unknown_role(unknown_role: UnknownRole);
+        /// With this for arguments that are not JSON.
+        with_arguments(arguments: BadArguments);
+        /// With warnings mended as well as errors.
+        with_all() all = true;
+        /// With fresh ids of this pattern.
+        with_id_pattern(pattern: IdPattern) id_pattern = Some(pattern);
+        /// With placeholder results of this text.
+        with_placeholder(text: impl Into<String>) placeholder = shared(text.into());
+        /// With this text of a user message that is put before a chain.
+        with_first_user(text: impl Into<String>) first_user = text.into();
+        /// Mends what this provider would refuse, too.
+        with_profile(profile: &Profile) profile = Some(Arc::new(profile.clone()));
     }
 
     /// The default options, for those that have none of their own.

@@ -137,55 +137,23 @@ impl Pipeline {
         self
     }
 
-    /// Takes these pins instead of all others, the first user message included.
-    #[must_use]
-    pub fn with_pins(mut self, pins: Vec<Pin>) -> Self {
-        self.pins = pins;
-        self
-    }
-
-    /// Keeps the outcome within what a provider accepts, if the input was.
-    #[must_use]
-    pub fn with_profile(mut self, profile: &Profile) -> Self {
-        self.profile = Some(profile.clone());
-        self
-    }
-
-    /// What to do when a summary fails; its units stay if not set.
-    #[must_use]
-    pub fn with_on_failure(mut self, on_failure: OnFailure) -> Self {
-        self.on_failure = on_failure;
-        self
-    }
-
-    /// The largest prompt of a request, in the unit in use; the usable budget if not set, else
-    /// 100 000.
-    #[must_use]
-    pub fn with_max_prompt(mut self, max: u64) -> Self {
-        self.max_prompt = Some(max);
-        self
-    }
-
-    /// The unit in use without a budget; tokens if not set.
-    #[must_use]
-    pub fn with_unit(mut self, unit: Unit) -> Self {
-        self.unit = unit;
-        self
-    }
-
-    /// Tries even where the floor shows that nothing fits, so that `CannotFit` holds what was
-    /// reached.
-    #[must_use]
-    pub fn with_best_effort(mut self) -> Self {
-        self.best_effort = true;
-        self
-    }
-
-    /// Leaves a record of each stage that changed something (CP-60).
-    #[must_use]
-    pub fn with_record(mut self, info: RecordInfo) -> Self {
-        self.record = Some(info);
-        self
+    msg_core::setters! {
+        /// Takes these pins instead of all others, the first user message included.
+        with_pins(pins: Vec<Pin>);
+        /// Keeps the outcome within what a provider accepts, if the input was.
+        with_profile(profile: &Profile) profile = Some(profile.clone());
+        /// What to do when a summary fails; its units stay if not set.
+        with_on_failure(on_failure: OnFailure);
+        /// The largest prompt of a request, in the unit in use; the usable budget if not set, else
+        /// 100 000.
+        with_max_prompt(max: u64) max_prompt = Some(max);
+        /// The unit in use without a budget; tokens if not set.
+        with_unit(unit: Unit);
+        /// Tries even where the floor shows that nothing fits, so that `CannotFit` holds what was
+        /// reached.
+        with_best_effort() best_effort = true;
+        /// Leaves a record of each stage that changed something (CP-60).
+        with_record(info: RecordInfo) record = Some(info);
     }
 
     /// The names of the stages, in order.

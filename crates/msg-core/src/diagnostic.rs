@@ -480,6 +480,45 @@ macro_rules! codes {
     };
 }
 
+/// Setters of the fields of a struct that is built by `with_…`, one a row: those that have the name of their argument, or what
+/// they make of it.
+///
+/// ```
+/// #[derive(Default)]
+/// struct Options {
+///     limit: usize,
+///     name: Option<String>,
+///     open: bool,
+/// }
+///
+/// impl Options {
+///     msg_core::setters! {
+///         /// With this limit.
+///         with_limit(limit: usize);
+///         /// With a name.
+///         with_name(name: impl Into<String>) name = Some(name.into());
+///         /// With calls that stay open.
+///         with_open() open = true;
+///     }
+/// }
+///
+/// let options = Options::default().with_limit(3).with_name("a").with_open();
+/// assert!(options.limit == 3 && options.name.as_deref() == Some("a") && options.open);
+/// ```
+#[macro_export]
+macro_rules! setters {
+    (@set $this:ident $($arg:ident)? => $field:ident = $value:expr) => { $this.$field = $value };
+    (@set $this:ident $arg:ident) => { $this.$arg = $arg };
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty)?) $($field:ident = $value:expr)?;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $($arg: $ty)?) -> Self {
+            $crate::setters!(@set self $($arg)? $(=> $field = $value)?);
+            self
+        }
+    )*};
+}
+
 /// One row of a crate's table of diagnostic codes, written with [`codes!`](crate::codes!).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

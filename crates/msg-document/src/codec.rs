@@ -132,6 +132,11 @@ pub(crate) trait Codec: Sync {
         false
     }
 
+    /// Whether a call without an id is one that keeps none (MS-13).
+    fn keeps_empty_ids(&self) -> bool {
+        false
+    }
+
     /// Whether calls go out with ids, so that those without get one (GE-6).
     fn links_ids(&self) -> bool {
         false

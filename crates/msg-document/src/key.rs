@@ -68,18 +68,11 @@ pub struct KeyOptions {
 }
 
 impl KeyOptions {
-    /// The document is read so.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// The bytes are hashed.
-    #[must_use]
-    pub fn with_exact(mut self) -> Self {
-        self.exact = true;
-        self
+    msg_core::setters! {
+        /// The document is read so.
+        with_read(read: ReadOptions);
+        /// The bytes are hashed.
+        with_exact() exact = true;
     }
 }
 

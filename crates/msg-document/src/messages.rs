@@ -132,18 +132,11 @@ pub struct TranscriptOptions {
 }
 
 impl TranscriptOptions {
-    /// In this form.
-    #[must_use]
-    pub fn with_form(mut self, form: TranscriptForm) -> Self {
-        self.form = form;
-        self
-    }
-
-    /// Results are cut after so many bytes.
-    #[must_use]
-    pub fn with_max_bytes_per_result(mut self, bytes: usize) -> Self {
-        self.max_bytes_per_result = Some(bytes);
-        self
+    msg_core::setters! {
+        /// In this form.
+        with_form(form: TranscriptForm);
+        /// Results are cut after so many bytes.
+        with_max_bytes_per_result(bytes: usize) max_bytes_per_result = Some(bytes);
     }
 }
 

@@ -72,32 +72,15 @@ pub struct CheckOptions {
 }
 
 impl CheckOptions {
-    /// The document is read so.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// Judged by what this provider accepts, too.
-    #[must_use]
-    pub fn with_profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// These are the rules of the chain.
-    #[must_use]
-    pub fn with_chain(mut self, chain: msg_chainast::ChainCheckOptions) -> Self {
-        self.chain = chain;
-        self
-    }
-
-    /// Each message is checked by itself, too.
-    #[must_use]
-    pub fn with_messages(mut self, rules: InputRules) -> Self {
-        self.messages = Some(rules);
-        self
+    msg_core::setters! {
+        /// The document is read so.
+        with_read(read: ReadOptions);
+        /// Judged by what this provider accepts, too.
+        with_profile(profile: Profile) profile = Some(profile);
+        /// These are the rules of the chain.
+        with_chain(chain: msg_chainast::ChainCheckOptions);
+        /// Each message is checked by itself, too.
+        with_messages(rules: InputRules) messages = Some(rules);
     }
 }
 
@@ -114,25 +97,13 @@ pub struct RepairOptions {
 }
 
 impl RepairOptions {
-    /// The document is read so.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// This is mended, and so.
-    #[must_use]
-    pub fn with_chain(mut self, chain: msg_chainast::ChainRepairOptions) -> Self {
-        self.chain = chain;
-        self
-    }
-
-    /// What is lost is an error.
-    #[must_use]
-    pub fn with_strict(mut self) -> Self {
-        self.strict = true;
-        self
+    msg_core::setters! {
+        /// The document is read so.
+        with_read(read: ReadOptions);
+        /// This is mended, and so.
+        with_chain(chain: msg_chainast::ChainRepairOptions);
+        /// What is lost is an error.
+        with_strict() strict = true;
     }
 }
 
@@ -317,53 +288,21 @@ pub enum Accept {
 }
 
 impl ReadOptions {
-    /// The format is this one.
-    #[must_use]
-    pub fn with_from(mut self, from: Option<Format>) -> Self {
-        self.from = from;
-        self
-    }
-
-    /// It is called so.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// It is in one of these formats.
-    #[must_use]
-    pub fn with_accept(mut self, accept: Accept) -> Self {
-        self.accept = accept;
-        self
-    }
-
-    /// Its calls are there.
-    #[must_use]
-    pub fn with_calls(mut self, calls: CallForms) -> Self {
-        self.calls = calls;
-        self
-    }
-
-    /// These made the assistant's messages.
-    #[must_use]
-    pub fn with_made_by(mut self, made_by: Option<Provenance>) -> Self {
-        self.made_by = made_by;
-        self
-    }
-
-    /// Its conversations are there.
-    #[must_use]
-    pub fn with_fields(mut self, fields: RowFields) -> Self {
-        self.fields = fields;
-        self
-    }
-
-    /// It has at most so many bytes.
-    #[must_use]
-    pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
-        self.max_bytes = max_bytes;
-        self
+    msg_core::setters! {
+        /// The format is this one.
+        with_from(from: Option<Format>);
+        /// It is called so.
+        with_name(name: impl Into<Cow<'static, str>>) name = name.into();
+        /// It is in one of these formats.
+        with_accept(accept: Accept);
+        /// Its calls are there.
+        with_calls(calls: CallForms);
+        /// These made the assistant's messages.
+        with_made_by(made_by: Option<Provenance>);
+        /// Its conversations are there.
+        with_fields(fields: RowFields);
+        /// It has at most so many bytes.
+        with_max_bytes(max_bytes: u64);
     }
 
     /// Refuses what is too large, before anything is made of it.

@@ -73,18 +73,11 @@ pub struct TrimOptions {
 }
 
 impl TrimOptions {
-    /// The limit, in tokens.
-    #[must_use]
-    pub fn with_max_tokens(mut self, tokens: u64) -> Self {
-        self.max_tokens = tokens;
-        self
-    }
-
-    /// This end stays.
-    #[must_use]
-    pub fn with_strategy(mut self, strategy: Strategy) -> Self {
-        self.strategy = strategy;
-        self
+    msg_core::setters! {
+        /// The limit, in tokens.
+        with_max_tokens(tokens: u64) max_tokens = tokens;
+        /// This end stays.
+        with_strategy(strategy: Strategy);
     }
 
     /// What is left begins with a message of this role, too.

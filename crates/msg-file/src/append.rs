@@ -323,18 +323,11 @@ pub struct AppendOptions {
 }
 
 impl AppendOptions {
-    /// Whether what is refused is done all the same.
-    #[must_use]
-    pub fn with_force(mut self, force: Force) -> Self {
-        self.force = force;
-        self
-    }
-
-    /// Messages become cells so.
-    #[must_use]
-    pub fn with_messages(mut self, messages: ToCells) -> Self {
-        self.messages = messages;
-        self
+    msg_core::setters! {
+        /// Whether what is refused is done all the same.
+        with_force(force: Force);
+        /// Messages become cells so.
+        with_messages(messages: ToCells);
     }
 }
 

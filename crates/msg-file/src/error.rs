@@ -168,25 +168,13 @@ impl Default for FileLimits {
 const BYTES_A_CELL: usize = 48;
 
 impl FileLimits {
-    /// Bytes of a file.
-    #[must_use]
-    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
-    }
-
-    /// Cells that any file may have.
-    #[must_use]
-    pub fn with_max_cells(mut self, cells: usize) -> Self {
-        self.max_cells = cells;
-        self
-    }
-
-    /// Diagnostics that are kept.
-    #[must_use]
-    pub fn with_max_diagnostics(mut self, diagnostics: usize) -> Self {
-        self.max_diagnostics = diagnostics;
-        self
+    msg_core::setters! {
+        /// Bytes of a file.
+        with_max_bytes(bytes: usize) max_bytes = bytes;
+        /// Cells that any file may have.
+        with_max_cells(cells: usize) max_cells = cells;
+        /// Diagnostics that are kept.
+        with_max_diagnostics(diagnostics: usize) max_diagnostics = diagnostics;
     }
 
     /// Those of a piece of a file that was read within its own.

@@ -37,18 +37,11 @@ pub struct HistoryOptions {
 }
 
 impl HistoryOptions {
-    /// This agent shall answer.
-    #[must_use]
-    pub fn with_agent(mut self, agent: impl Into<String>) -> Self {
-        self.agent = Some(agent.into());
-        self
-    }
-
-    /// Calls at the end stay unanswered where they have no result.
-    #[must_use]
-    pub fn with_open_end(mut self) -> Self {
-        self.open = true;
-        self
+    msg_core::setters! {
+        /// This agent shall answer.
+        with_agent(agent: impl Into<String>) agent = Some(agent.into());
+        /// Calls at the end stay unanswered where they have no result.
+        with_open_end() open = true;
     }
 }
 

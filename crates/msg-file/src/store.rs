@@ -102,46 +102,19 @@ impl Default for AppenderOptions {
 }
 
 impl AppenderOptions {
-    /// When an append counts as done.
-    #[must_use]
-    pub fn with_durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// How long to wait for another program's lock.
-    #[must_use]
-    pub fn with_lock_timeout(mut self, timeout: Duration) -> Self {
-        self.lock_timeout = timeout;
-        self
-    }
-
-    /// Whether what is refused is done all the same.
-    #[must_use]
-    pub fn with_force(mut self, force: Force) -> Self {
-        self.force = force;
-        self
-    }
-
-    /// What happens to cells that a person's save has removed.
-    #[must_use]
-    pub fn with_reconcile(mut self, reconcile: Reconcile) -> Self {
-        self.reconcile = reconcile;
-        self
-    }
-
-    /// Bytes of written cells that are remembered, for a save that removes them.
-    #[must_use]
-    pub fn with_keep_bytes(mut self, bytes: usize) -> Self {
-        self.keep_bytes = bytes;
-        self
-    }
-
-    /// Bytes of the largest file that is read.
-    #[must_use]
-    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
+    msg_core::setters! {
+        /// When an append counts as done.
+        with_durability(durability: Durability);
+        /// How long to wait for another program's lock.
+        with_lock_timeout(timeout: Duration) lock_timeout = timeout;
+        /// Whether what is refused is done all the same.
+        with_force(force: Force);
+        /// What happens to cells that a person's save has removed.
+        with_reconcile(reconcile: Reconcile);
+        /// Bytes of written cells that are remembered, for a save that removes them.
+        with_keep_bytes(bytes: usize) keep_bytes = bytes;
+        /// Bytes of the largest file that is read.
+        with_max_bytes(bytes: usize) max_bytes = bytes;
     }
 }
 

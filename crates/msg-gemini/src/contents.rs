@@ -448,28 +448,15 @@ impl WriteOptions {
         Self::new().with_layout(Layout::Canonical)
     }
 
-    /// Whether the shape that a source had comes back.
-    #[must_use]
-    pub fn with_layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
-    }
-
-    /// How to handle later system messages.
-    #[must_use]
-    pub fn with_later_system(self, later_system: LaterSystem) -> Self {
-        Self { later_system, ..self }
-    }
-
-    /// How to handle ids.
-    #[must_use]
-    pub fn with_ids(self, ids: Ids) -> Self {
-        Self { ids, ..self }
-    }
-
-    /// How to handle thoughts.
-    #[must_use]
-    pub fn with_thoughts(self, thoughts: Thoughts) -> Self {
-        Self { thoughts, ..self }
+    msg_core::setters! {
+        /// Whether the shape that a source had comes back.
+        with_layout(layout: Layout);
+        /// How to handle later system messages.
+        with_later_system(later_system: LaterSystem);
+        /// How to handle ids.
+        with_ids(ids: Ids);
+        /// How to handle thoughts.
+        with_thoughts(thoughts: Thoughts);
     }
 
     /// Sets an option by its name and the word for its value, as a document of options has them.

@@ -134,46 +134,21 @@ impl WriteOptions {
         self.text_parts == TextParts::Join && parts.iter().all(|(_, it)| text_of(it).is_some())
     }
 
-    /// Whether the shape that a source had comes back.
-    #[must_use]
-    pub fn with_layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
-    }
-
-    /// The content of an assistant message that has calls and no content.
-    #[must_use]
-    pub fn with_content_when_empty(self, content_when_empty: EmptyContent) -> Self {
-        Self { content_when_empty, ..self }
-    }
-
-    /// How content that is several texts is written.
-    #[must_use]
-    pub fn with_text_parts(self, text_parts: TextParts) -> Self {
-        Self { text_parts, ..self }
-    }
-
-    /// What is between texts that are joined; a line break if nothing is said.
-    #[must_use]
-    pub fn with_text_separator(self, separator: impl Into<Cow<'static, str>>) -> Self {
-        Self { text_separator: separator.into(), ..self }
-    }
-
-    /// Which messages keep their reasoning.
-    #[must_use]
-    pub fn with_reasoning(self, reasoning: ReasoningPolicy) -> Self {
-        Self { reasoning, ..self }
-    }
-
-    /// The member that holds reasoning.
-    #[must_use]
-    pub fn with_reasoning_field(self, reasoning_field: ReasoningField) -> Self {
-        Self { reasoning_field, ..self }
-    }
-
-    /// What happens to the ids of Responses items.
-    #[must_use]
-    pub fn with_item_ids(self, item_ids: ItemIds) -> Self {
-        Self { item_ids, ..self }
+    msg_core::setters! {
+        /// Whether the shape that a source had comes back.
+        with_layout(layout: Layout);
+        /// The content of an assistant message that has calls and no content.
+        with_content_when_empty(content_when_empty: EmptyContent);
+        /// How content that is several texts is written.
+        with_text_parts(text_parts: TextParts);
+        /// What is between texts that are joined; a line break if nothing is said.
+        with_text_separator(separator: impl Into<Cow<'static, str>>) text_separator = separator.into();
+        /// Which messages keep their reasoning.
+        with_reasoning(reasoning: ReasoningPolicy);
+        /// The member that holds reasoning.
+        with_reasoning_field(reasoning_field: ReasoningField);
+        /// What happens to the ids of Responses items.
+        with_item_ids(item_ids: ItemIds);
     }
 
     /// Sets an option by its name and the word for its value, as a document of options has them.

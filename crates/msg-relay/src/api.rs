@@ -220,18 +220,11 @@ impl Route {
         Route { api, model: model.into(), profile: None, max_tokens: 4096 }
     }
 
-    /// The request is mended by this profile of `msg-chainast` (`groq`, `vertex`, ...) instead of the API's own.
-    #[must_use]
-    pub fn with_profile(mut self, profile: impl Into<String>) -> Self {
-        self.profile = Some(profile.into());
-        self
-    }
-
-    /// The most tokens of an answer, where the upstream demands a number and the client gives none. Default 4,096.
-    #[must_use]
-    pub fn with_max_tokens(mut self, max_tokens: u64) -> Self {
-        self.max_tokens = max_tokens;
-        self
+    msg_core::setters! {
+        /// The request is mended by this profile of `msg-chainast` (`groq`, `vertex`, ...) instead of the API's own.
+        with_profile(profile: impl Into<String>) profile = Some(profile.into());
+        /// The most tokens of an answer, where the upstream demands a number and the client gives none. Default 4,096.
+        with_max_tokens(max_tokens: u64);
     }
 
     /// The profile by which requests are mended.

@@ -98,18 +98,11 @@ impl Relay {
         Relay::default()
     }
 
-    /// These bounds hold.
-    #[must_use]
-    pub fn with_limits(mut self, limits: RelayLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Seals that are too long for an id are kept here.
-    #[must_use]
-    pub fn with_keep(mut self, keep: Arc<dyn Keep>) -> Self {
-        self.keep = Some(keep);
-        self
+    msg_core::setters! {
+        /// These bounds hold.
+        with_limits(limits: RelayLimits);
+        /// Seals that are too long for an id are kept here.
+        with_keep(keep: Arc<dyn Keep>) keep = Some(keep);
     }
 
     /// Makes the upstream's request of a client's, and what will translate the answer.

@@ -440,46 +440,21 @@ impl Default for ViewOptions {
 }
 
 impl ViewOptions {
-    /// With this title.
-    #[must_use]
-    pub fn with_title(self, title: impl Into<String>) -> Self {
-        ViewOptions { title: title.into(), ..self }
-    }
-
-    /// With messages of these roles only.
-    #[must_use]
-    pub fn with_roles(self, roles: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        ViewOptions { roles: roles.into_iter().map(Into::into).collect(), ..self }
-    }
-
-    /// With texts as they are.
-    #[must_use]
-    pub fn with_raw(self) -> Self {
-        ViewOptions { raw: true, ..self }
-    }
-
-    /// With about so many messages on a page.
-    #[must_use]
-    pub fn with_page_size(self, messages: usize) -> Self {
-        ViewOptions { page_size: Some(messages), ..self }
-    }
-
-    /// With pages in files that are called so, or after it.
-    #[must_use]
-    pub fn with_file(self, name: impl Into<String>) -> Self {
-        ViewOptions { file: name.into(), ..self }
-    }
-
-    /// With tokens counted so.
-    #[must_use]
-    pub fn with_counter(self, counter: Counter) -> Self {
-        ViewOptions { counter: Some(counter), ..self }
-    }
-
-    /// With the cost of each section.
-    #[must_use]
-    pub fn with_price(self, price: TokenPrice) -> Self {
-        ViewOptions { price: Some(price), ..self }
+    msg_core::setters! {
+        /// With this title.
+        with_title(title: impl Into<String>) title = title.into();
+        /// With messages of these roles only.
+        with_roles(roles: impl IntoIterator<Item = impl Into<String>>) roles = roles.into_iter().map(Into::into).collect();
+        /// With texts as they are.
+        with_raw() raw = true;
+        /// With about so many messages on a page.
+        with_page_size(messages: usize) page_size = Some(messages);
+        /// With pages in files that are called so, or after it.
+        with_file(name: impl Into<String>) file = name.into();
+        /// With tokens counted so.
+        with_counter(counter: Counter) counter = Some(counter);
+        /// With the cost of each section.
+        with_price(price: TokenPrice) price = Some(price);
     }
 }
 

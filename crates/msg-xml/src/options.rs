@@ -42,53 +42,21 @@ impl ParseOptions {
         Self::default()
     }
 
-    /// Sets what happens to thinking.
-    #[must_use]
-    pub fn with_thinking(mut self, thinking: ThinkingMode) -> Self {
-        self.thinking = thinking;
-        self
-    }
-
-    /// The message begins inside thinking.
-    #[must_use]
-    pub fn with_implicit_thinking(mut self) -> Self {
-        self.implicit_thinking = true;
-        self
-    }
-
-    /// Sets what happens to calls in code fences.
-    #[must_use]
-    pub fn with_fenced_tools(mut self, fenced: Fenced) -> Self {
-        self.fenced_tools = fenced;
-        self
-    }
-
-    /// Sets the dialects.
-    #[must_use]
-    pub fn with_dialects(mut self, dialects: Dialects) -> Self {
-        self.dialects = dialects;
-        self
-    }
-
-    /// Sets the registered tools.
-    #[must_use]
-    pub fn with_tools(mut self, tools: ToolSet) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Sets the schema.
-    #[must_use]
-    pub fn with_schema(mut self, schema: impl Into<Arc<SchemaSet>>) -> Self {
-        self.schema = Some(schema.into());
-        self
-    }
-
-    /// Sets the bounds.
-    #[must_use]
-    pub fn with_limits(mut self, limits: ParseLimits) -> Self {
-        self.limits = limits;
-        self
+    msg_core::setters! {
+        /// Sets what happens to thinking.
+        with_thinking(thinking: ThinkingMode);
+        /// The message begins inside thinking.
+        with_implicit_thinking() implicit_thinking = true;
+        /// Sets what happens to calls in code fences.
+        with_fenced_tools(fenced: Fenced) fenced_tools = fenced;
+        /// Sets the dialects.
+        with_dialects(dialects: Dialects);
+        /// Sets the registered tools.
+        with_tools(tools: ToolSet);
+        /// Sets the schema.
+        with_schema(schema: impl Into<Arc<SchemaSet>>) schema = Some(schema.into());
+        /// Sets the bounds.
+        with_limits(limits: ParseLimits);
     }
 
     /// Whether `name` is a registered tool.

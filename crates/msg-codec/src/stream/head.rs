@@ -462,33 +462,16 @@ impl EventOptions {
         }
     }
 
-    /// The id of the response.
-    #[must_use]
-    pub fn with_id(self, id: impl Into<String>) -> Self {
-        Self { id: id.into(), ..self }
-    }
-
-    /// The model that answers.
-    #[must_use]
-    pub fn with_model(self, model: impl Into<String>) -> Self {
-        Self { model: model.into(), ..self }
-    }
-
-    /// When the response was made.
-    #[must_use]
-    pub fn with_created(self, created: u64) -> Self {
-        Self { created, ..self }
-    }
-
-    /// What it cost.
-    #[must_use]
-    pub fn with_usage(self, usage: Usage) -> Self {
-        Self { usage: Some(usage), ..self }
-    }
-
-    /// Why the model stopped.
-    #[must_use]
-    pub fn with_finish(self, finish: FinishReason) -> Self {
-        Self { finish: Some(finish), ..self }
+    msg_core::setters! {
+        /// The id of the response.
+        with_id(id: impl Into<String>) id = id.into();
+        /// The model that answers.
+        with_model(model: impl Into<String>) model = model.into();
+        /// When the response was made.
+        with_created(created: u64);
+        /// What it cost.
+        with_usage(usage: Usage) usage = Some(usage);
+        /// Why the model stopped.
+        with_finish(finish: FinishReason) finish = Some(finish);
     }
 }

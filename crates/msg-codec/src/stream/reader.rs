@@ -316,16 +316,11 @@ pub struct StreamOptions {
 }
 
 impl StreamOptions {
-    /// A call whose arguments are several objects becomes several calls (OA-19.5).
-    #[must_use]
-    pub fn with_split_concatenated(self) -> Self {
-        Self { split_concatenated: true, ..self }
-    }
-
-    /// What may be held in memory.
-    #[must_use]
-    pub fn with_limits(self, limits: StreamLimits) -> Self {
-        Self { limits, ..self }
+    msg_core::setters! {
+        /// A call whose arguments are several objects becomes several calls (OA-19.5).
+        with_split_concatenated() split_concatenated = true;
+        /// What may be held in memory.
+        with_limits(limits: StreamLimits);
     }
 }
 

@@ -198,13 +198,11 @@ impl Document {
             return Err(to.codec().unwritten());
         }
         res.edits.extend(self.lower(&options.lower));
-        // Calls of the agent form may have no id, and keep none (MS-13).
-        let lacks = |it: &Message| {
-            self.format().name() != "agent" && it.tool_calls().any(|it| it.id.is_empty())
-        };
-        let may_lack = self.format().codec().lacks_ids()
+        let from = self.format().codec();
+        let lacks = |it: &Message| it.tool_calls().any(|it| it.id.is_empty());
+        let may_lack = from.lacks_ids()
             || to.codec().links_ids()
-            || self.messages().iter().any(lacks);
+            || !from.keeps_empty_ids() && self.messages().iter().any(lacks);
         if may_lack && (to.codec().links_ids() || !to.codec().lacks_ids()) {
             res.edits.extend(self.link_ids());
         }

@@ -86,32 +86,15 @@ pub enum Carry {
 }
 
 impl ConvertOptions {
-    /// This goes along.
-    #[must_use]
-    pub fn with_carry(mut self, carry: Carry) -> Self {
-        self.carry = carry;
-        self
-    }
-
-    /// What is lost is an error.
-    #[must_use]
-    pub fn with_strict(mut self) -> Self {
-        self.strict = true;
-        self
-    }
-
-    /// The new document is mended for this provider.
-    #[must_use]
-    pub fn with_profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    /// The document is read so.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
+    msg_core::setters! {
+        /// This goes along.
+        with_carry(carry: Carry);
+        /// What is lost is an error.
+        with_strict() strict = true;
+        /// The new document is mended for this provider.
+        with_profile(profile: Profile) profile = Some(profile);
+        /// The document is read so.
+        with_read(read: ReadOptions);
     }
 
     fn of(mut members: Members) -> Result<Self, Refusal> {

@@ -220,11 +220,9 @@ impl FitOptions {
         self
     }
 
-    /// The result is one that this provider accepts.
-    #[must_use]
-    pub fn with_profile(mut self, profile: impl Into<String>) -> Self {
-        self.profile = Some(profile.into());
-        self
+    msg_core::setters! {
+        /// The result is one that this provider accepts.
+        with_profile(profile: impl Into<String>) profile = Some(profile.into());
     }
 
     /// With the tools of the request body that a document is, unless others are given.
@@ -265,11 +263,9 @@ impl StatsOptions {
         self
     }
 
-    /// So many parts are listed.
-    #[must_use]
-    pub fn with_top(mut self, top: usize) -> Self {
-        self.top = Some(top);
-        self
+    msg_core::setters! {
+        /// So many parts are listed.
+        with_top(top: usize) top = Some(top);
     }
 
     /// With the tools of the request body that a document is, unless others are given.

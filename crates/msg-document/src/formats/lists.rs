@@ -31,6 +31,8 @@ pub(super) struct ListFormat {
     write: WriteList,
     /// Whether calls and results may come without ids.
     lacks_ids: bool,
+    /// Whether a call without an id keeps none.
+    keeps_empty_ids: bool,
     has_text_calls: bool,
 }
 
@@ -42,6 +44,7 @@ pub(super) static NATIVE: ListFormat = ListFormat {
     read: native::read,
     write: write_native,
     lacks_ids: true,
+    keeps_empty_ids: false,
     has_text_calls: false,
 };
 
@@ -53,6 +56,7 @@ pub(super) static AGENT: ListFormat = ListFormat {
     read: agent::read,
     write: |messages, options, out| agent::write(messages, options.agent_form, out),
     lacks_ids: false,
+    keeps_empty_ids: true,
     has_text_calls: false,
 };
 
@@ -64,6 +68,7 @@ pub(super) static PLAIN: ListFormat = ListFormat {
     read: plain::read,
     write: write_plain,
     lacks_ids: false,
+    keeps_empty_ids: false,
     has_text_calls: true,
 };
 
@@ -99,6 +104,10 @@ impl Codec for ListFormat {
 
     fn lacks_ids(&self) -> bool {
         self.lacks_ids
+    }
+
+    fn keeps_empty_ids(&self) -> bool {
+        self.keeps_empty_ids
     }
 
     fn has_text_calls(&self) -> bool {

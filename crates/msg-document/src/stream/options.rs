@@ -33,18 +33,11 @@ pub struct CaptureOptions {
 }
 
 impl CaptureOptions {
-    /// It is this provider's.
-    #[must_use]
-    pub fn with_provider(mut self, provider: Provider) -> Self {
-        self.provider = provider;
-        self
-    }
-
-    /// The message is given in this form.
-    #[must_use]
-    pub fn with_to(mut self, to: StreamForm) -> Self {
-        self.to = to;
-        self
+    msg_core::setters! {
+        /// It is this provider's.
+        with_provider(provider: Provider);
+        /// The message is given in this form.
+        with_to(to: StreamForm);
     }
 }
 

@@ -215,46 +215,19 @@ impl LowerOptions {
         Self { profile: LowerRules::Shipped, ..Self::default() }
     }
 
-    /// Sets the prompt.
-    #[must_use]
-    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.system_prompt = Some(prompt.into());
-        self
-    }
-
-    /// Sets the role of system turns and of the prompt.
-    #[must_use]
-    pub fn with_system_role(mut self, role: SystemRole) -> Self {
-        self.system_role = role;
-        self
-    }
-
-    /// Sets the name that takes the place of the product's in the prompt.
-    #[must_use]
-    pub fn with_agent_name(mut self, name: impl Into<String>) -> Self {
-        self.agent_display_name = Some(name.into());
-        self
-    }
-
-    /// Sets which assistant messages carry their reasoning.
-    #[must_use]
-    pub fn with_reasoning(mut self, reasoning: ReasoningPolicy) -> Self {
-        self.reasoning = reasoning;
-        self
-    }
-
-    /// Sets what is sent of argument text that is not JSON.
-    #[must_use]
-    pub fn with_invalid_arguments(mut self, it: InvalidArguments) -> Self {
-        self.invalid_arguments = it;
-        self
-    }
-
-    /// Text after a tool part begins another assistant message.
-    #[must_use]
-    pub fn with_split_interleaved(mut self) -> Self {
-        self.split_interleaved = true;
-        self
+    msg_core::setters! {
+        /// Sets the prompt.
+        with_system_prompt(prompt: impl Into<String>) system_prompt = Some(prompt.into());
+        /// Sets the role of system turns and of the prompt.
+        with_system_role(role: SystemRole) system_role = role;
+        /// Sets the name that takes the place of the product's in the prompt.
+        with_agent_name(name: impl Into<String>) agent_display_name = Some(name.into());
+        /// Sets which assistant messages carry their reasoning.
+        with_reasoning(reasoning: ReasoningPolicy);
+        /// Sets what is sent of argument text that is not JSON.
+        with_invalid_arguments(it: InvalidArguments) invalid_arguments = it;
+        /// Text after a tool part begins another assistant message.
+        with_split_interleaved() split_interleaved = true;
     }
 }
 

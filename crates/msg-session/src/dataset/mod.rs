@@ -41,25 +41,13 @@ pub struct DatasetOptions {
 }
 
 impl DatasetOptions {
-    /// Removes thinking from the answers.
-    #[must_use]
-    pub fn with_drop_thinking(mut self) -> Self {
-        self.drop_thinking = true;
-        self
-    }
-
-    /// Leaves out samples with fewer calls.
-    #[must_use]
-    pub fn with_min_calls(mut self, calls: usize) -> Self {
-        self.min_calls = calls;
-        self
-    }
-
-    /// Lists the names of the tools of sessions that do not define them.
-    #[must_use]
-    pub fn with_tool_names(mut self) -> Self {
-        self.tool_names = true;
-        self
+    msg_core::setters! {
+        /// Removes thinking from the answers.
+        with_drop_thinking() drop_thinking = true;
+        /// Leaves out samples with fewer calls.
+        with_min_calls(calls: usize) min_calls = calls;
+        /// Lists the names of the tools of sessions that do not define them.
+        with_tool_names() tool_names = true;
     }
 }
 
