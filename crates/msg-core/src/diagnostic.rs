@@ -463,6 +463,30 @@ fn advice(fix: &str) -> Option<String> {
     Some(format!("{base}{}{rest}", if has_object { "" } else { " it" }))
 }
 
+/// A name as a step of a JSON pointer (RFC 6901), escaped.
+///
+/// ```
+/// assert_eq!(msg_core::pointer_step("a/b~c"), "a~1b~0c");
+/// ```
+pub fn pointer_step(name: &str) -> Cow<'_, str> {
+    match name.contains(['~', '/']) {
+        true => Cow::Owned(name.replace('~', "~0").replace('/', "~1")),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// The name that a step of a JSON pointer is.
+///
+/// ```
+/// assert_eq!(msg_core::step_name("a~1b~0c"), "a/b~c");
+/// ```
+pub fn step_name(step: &str) -> Cow<'_, str> {
+    match step.contains('~') {
+        true => Cow::Owned(step.replace("~1", "/").replace("~0", "~")),
+        false => Cow::Borrowed(step),
+    }
+}
+
 /// A crate's table of diagnostic codes, one [`CodeInfo`] per row: severity, code, rule and meaning.
 ///
 /// ```

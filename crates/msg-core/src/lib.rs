@@ -32,7 +32,9 @@ mod usage;
 
 pub use msg_json::RawJson;
 
-pub use diagnostic::{CODES, Code, CodeInfo, Diagnostic, Position, Severity, with_article};
+pub use diagnostic::{
+    CODES, Code, CodeInfo, Diagnostic, Position, Severity, pointer_step, step_name, with_article,
+};
 pub use event::StreamEvent;
 pub use extra::{Extra, Layouts, Maker, Members, Origin};
 pub use ids::{CountingIds, IdSource, SeededIds, UsedIds, rfc3339};

@@ -12,6 +12,7 @@
 
 use std::{fmt, ops::Range, str::FromStr};
 
+use msg_core::{pointer_step, step_name};
 use msg_json::{JsonError, Kind, Reader};
 use serde::{Deserialize, Deserializer};
 
@@ -191,7 +192,9 @@ impl FromStr for FieldPath {
             Refusal::bad_option(text)
         };
         let steps = match text.strip_prefix('/') {
-            Some(pointer) => pointer.split('/').map(|it| Step::Name(unescaped(it))).collect(),
+            Some(pointer) => {
+                pointer.split('/').map(|it| Step::Name(step_name(it).into())).collect()
+            }
             None => dotted(text.strip_prefix('.').unwrap_or(text)).map_err(bad)?,
         };
         if steps.len() > MOST_STEPS {
@@ -288,7 +291,7 @@ impl Step {
         let place = |reader: &mut Reader<'_>, step: &str| {
             let start = at.range.start + reader.next_offset();
             let raw = reader.raw()?;
-            let pointer = format!("{}/{}", at.pointer, step.replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("{}/{}", at.pointer, pointer_step(step));
             Ok::<_, JsonError>(Found { range: start..start + raw.len(), pointer })
         };
         match (self, reader.peek()?) {
@@ -325,10 +328,6 @@ impl Step {
         }
         Ok(())
     }
-}
-
-fn unescaped(step: &str) -> String {
-    step.replace("~1", "/").replace("~0", "~")
 }
 
 /// The steps of `a.b[0][]`.

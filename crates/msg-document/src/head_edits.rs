@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use msg_core::{Diagnostic, RawJson};
+use msg_core::{Diagnostic, RawJson, pointer_step};
 use msg_json::Writer;
 
 /// Whether an edit is proposed or was made.
@@ -53,7 +53,7 @@ impl HeadEdits {
 
     /// What is done to a member of the body; none if nothing is, and nothing in it.
     pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<Edit> {
-        let pointer = joined("", name);
+        let pointer = format!("/{}", pointer_step(name));
         let inside = || RawJson::written(|it| self.write(raw, &pointer, it));
         let own = self.edits.get(&pointer).cloned();
         own.or_else(|| self.touches(&pointer).then(|| Edit::Set(inside())))
@@ -73,7 +73,7 @@ impl HeadEdits {
         } else if let Some(members) = raw.members() {
             it.object(|it| {
                 for (name, value) in members {
-                    let pointer = joined(pointer, &name);
+                    let pointer = format!("{pointer}/{}", pointer_step(&name));
                     match self.edits.get(&pointer) {
                         Some(Edit::Set(new)) => it.key(&name).raw(new.text()),
                         Some(Edit::Rename(name, new)) => {
@@ -92,8 +92,4 @@ impl HeadEdits {
             it.raw(raw.text());
         }
     }
-}
-
-fn joined(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }

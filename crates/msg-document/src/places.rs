@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use memchr::memmem;
-use msg_core::{Diagnostic, Message, Part, Role};
+use msg_core::{Diagnostic, Message, Part, Role, pointer_step, step_name};
 use msg_json::{JsonError, Kind, Reader, value_end};
 
 use crate::api_shapes::{Members, Seen};
@@ -326,7 +326,7 @@ fn gather(
                     continue;
                 }
                 pointer.push('/');
-                pointer.push_str(&key.text.replace('~', "~0").replace('/', "~1"));
+                pointer.push_str(&pointer_step(&key.text));
                 gather(reader, pointer, ids, res)?;
                 pointer.truncate(len);
             }
@@ -446,11 +446,8 @@ impl<'t> Steps<'t> {
 
     /// Where the value at a pointer begins, from a value that begins at `start`.
     fn follow(&self, start: usize, pointer: &str) -> Option<usize> {
-        let name = |step: &str| step.replace("~1", "/").replace("~0", "~");
-        pointer.split('/').skip(1).try_fold(start, |at, step| match step.contains('~') {
-            true => self.step(at, &name(step)),
-            false => self.step(at, step),
-        })
+        let mut steps = pointer.split('/').skip(1);
+        steps.try_fold(start, |at, step| self.step(at, &step_name(step)))
     }
 
     /// Where the member of this name, or the element of this number, begins in the value that begins at `at`.

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use msg_core::{pointer_step, step_name};
 use msg_json::{Kind, RawJson, Reader, Writer, to_text};
 
 /// How deep a tree goes; what is deeper stays text. Schemas that people write nest about ten levels.
@@ -305,7 +306,7 @@ impl Step<'_> {
 /// Appends a name to a JSON pointer, escaped.
 pub(crate) fn push_name(pointer: &mut String, name: &str) {
     pointer.push('/');
-    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    pointer.push_str(&pointer_step(name));
 }
 
 /// The schemas that are directly in a schema, in the order of the text.
@@ -364,7 +365,7 @@ pub(crate) fn resolve<'a>(root: &'a Node, reference: &str) -> Option<&'a Node> {
     }
     let mut res = root;
     for name in reference.strip_prefix("#/")?.split('/') {
-        let name = name.replace("~1", "/").replace("~0", "~");
+        let name = step_name(name);
         res = match res {
             Node::Object(_) => res.get(&name)?,
             Node::Array(list) => list.get(name.parse::<usize>().ok()?)?,

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use msg_core::{Arguments, Diagnostic};
+use msg_core::{Arguments, Diagnostic, step_name};
 use serde::de::Error as _;
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -237,7 +237,7 @@ impl<'s> Node<'s> {
 fn resolve<'s>(root: &'s Json, target: &str) -> Option<&'s Json> {
     let mut at = root;
     for step in target.strip_prefix('#')?.split('/').skip(1) {
-        let key = step.replace("~1", "/").replace("~0", "~");
+        let key = step_name(step);
         at = match at {
             Json::Object(members) => members.get(&key)?,
             Json::Array(items) => items.get(key.parse::<usize>().ok()?)?,

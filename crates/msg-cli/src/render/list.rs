@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use msg_core::{Code, Diagnostic, Severity};
+use msg_core::{Code, Diagnostic, Severity, step_name};
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::{Quote, Quotes, safe};
@@ -335,7 +335,7 @@ pub(super) fn place(it: &Diagnostic, name: &str, quotes: &Quotes) -> String {
 fn path(pointer: &str) -> String {
     let mut res = String::new();
     for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
+        let name = step_name(step);
         if !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit()) {
             let _ = write!(res, "[{name}]");
         } else {

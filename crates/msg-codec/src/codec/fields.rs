@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use msg_core::{Code, Diagnostic, Extra, Origin, RawJson, Report, Role, Severity};
+use msg_core::{Code, Diagnostic, Extra, Origin, RawJson, Report, Role, Severity, pointer_step};
 use msg_json::{JsonError, JsonStr, Kind, Reader};
 
 use super::layout::{Order, filled};
@@ -394,7 +394,7 @@ impl<'a, 'r> Context<'a, 'r> {
     fn unread_member(&mut self, member: &str, what: &str) {
         let code = Code::new("message::unread-messages");
         let text = format!("member {member} is {what}");
-        let pointer = format!("/{}", member.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("/{}", pointer_step(member));
         self.findings.push(Diagnostic::warning(code, text).at_pointer(pointer));
     }
 

@@ -1,7 +1,7 @@
 //! What a model answered, from the response of one provider to that of another.
 
 use msg_codec::{Assembled, StreamOptions, StreamReader};
-use msg_core::{Code, Diagnostic, FinishReason, RawJson, Report, Usage};
+use msg_core::{Code, Diagnostic, FinishReason, RawJson, Report, Usage, pointer_step};
 
 use crate::codec::{Side, WriteOptions};
 use crate::document::Document;
@@ -183,7 +183,7 @@ pub(super) fn lost_counts(source: &str, written: &str, told: &[Diagnostic]) -> V
 /// Adds the places of the values among counts that are not in `after`.
 fn unsaid(place: &str, value: &RawJson, before: &Usage, after: &Usage, lost: &mut Vec<String>) {
     for (name, value) in value.members().unwrap_or_default() {
-        let place = format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let place = format!("{place}/{}", pointer_step(&name));
         let is_shallow = place.matches('/').count() <= 3;
         if is_shallow && value.members().is_some_and(|it| !it.is_empty()) {
             unsaid(&place, &value, before, after, lost);

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use memchr::{memchr, memmem};
+use msg_core::pointer_step;
 use msg_json::Tokens;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -312,5 +313,5 @@ pub(super) fn steps(frames: &[Frame<'_>], is_one: bool) -> Vec<String> {
 
 /// These steps as a JSON Pointer (RFC 6901).
 pub(super) fn pointer(steps: &[String]) -> String {
-    steps.iter().map(|it| format!("/{}", it.replace('~', "~0").replace('/', "~1"))).collect()
+    steps.iter().map(|it| format!("/{}", pointer_step(it))).collect()
 }
