@@ -8,7 +8,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use msg_core::{Code, Diagnostic, Message, Part, Report, Role, Severity, ToolCall, ToolResult};
+use msg_core::{
+    Code, Diagnostic, Message, Part, Report, Role, Severity, ToolCall, ToolResult, UsedIds,
+};
 
 /// Gives each call without an id one, `call_N`, N being the number of the calls before it or the next that
 /// is free, and each result without an id that of the first unanswered call of its name (of all, if it has
@@ -36,7 +38,7 @@ pub fn link_ids(messages: &mut [Message]) -> Report {
         _ => false,
     };
     if messages.iter().any(|it| it.parts.iter().any(is_missing)) {
-        let mut links = Links { taken: taken(messages), ..Links::default() };
+        let mut links = Links { used: UsedIds::of(&*messages), ..Links::default() };
         for (at, message) in messages.iter_mut().enumerate() {
             links.message(at, message, &mut report);
         }
@@ -44,20 +46,9 @@ pub fn link_ids(messages: &mut [Message]) -> Report {
     report
 }
 
-/// The ids that are there already.
-fn taken(messages: &[Message]) -> HashSet<String> {
-    let parts = messages.iter().flat_map(|it| &it.parts);
-    let ids = parts.filter_map(|it| match it {
-        Part::ToolCall(it) => Some(&it.id),
-        Part::ToolResult(it) => Some(&it.call_id),
-        _ => None,
-    });
-    ids.filter(|it| !it.is_empty()).cloned().collect()
-}
-
 #[derive(Default)]
 struct Links {
-    taken: HashSet<String>,
+    used: UsedIds,
     n_calls: usize,
     /// The least number that may be free.
     next: usize,
@@ -106,14 +97,13 @@ impl Links {
 
     /// The next free id. Numbers only grow, so that all of them together are linear.
     fn free(&mut self) -> String {
-        self.next = self.next.max(self.n_calls);
-        loop {
-            let id = format!("call_{}", self.next);
-            self.next += 1;
-            if self.taken.insert(id.clone()) {
-                return id;
-            }
-        }
+        let next = &mut self.next;
+        *next = (*next).max(self.n_calls);
+        let draw = |_| {
+            *next += 1;
+            format!("call_{}", *next - 1)
+        };
+        self.used.fresh(u64::MAX, draw).0
     }
 
     fn result(&mut self, it: &mut ToolResult) {

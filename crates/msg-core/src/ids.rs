@@ -84,11 +84,12 @@ impl UsedIds {
     /// Those of these messages. Linear.
     pub fn of<'m>(messages: impl IntoIterator<Item = &'m Message>) -> Self {
         let ids = messages.into_iter().flat_map(|it| &it.parts).filter_map(|it| match it {
-            Part::ToolCall(it) => Some(it.id.clone()),
-            Part::ToolResult(it) => Some(it.call_id.clone()),
+            Part::ToolCall(it) => Some(&it.id),
+            Part::ToolResult(it) => Some(&it.call_id),
             _ => None,
         });
-        Self { used: ids.collect(), appended: HashMap::new() }
+        let used = ids.filter(|it| !it.is_empty()).cloned().collect();
+        Self { used, appended: HashMap::new() }
     }
 
     /// Whether this one is in use.

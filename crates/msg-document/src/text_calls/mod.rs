@@ -15,7 +15,9 @@ pub(crate) use self::write::text_as_call;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use msg_core::{Diagnostic, Message, Origin, Part, Role, SeededIds, Severity, Text, ToolResult};
+use msg_core::{
+    Diagnostic, Message, Origin, Part, Role, SeededIds, Severity, Text, ToolResult, UsedIds,
+};
 use msg_xml::{Fenced, ParseOptions, Parsed, ParsedCall, ParsedPart, SegmentKind};
 
 use crate::format::Format;
@@ -52,7 +54,7 @@ pub(crate) struct TextCalls {
     /// By the same ids.
     results: HashMap<String, ResultSource>,
     /// The ids that calls and results had in members.
-    native: HashSet<String>,
+    native: UsedIds,
     /// The first line of a result is part of its content, for the format has no member for it.
     headed: bool,
     /// A result of a tool's message was there: otherwise those that are made are messages of the user, for a tool's
@@ -95,7 +97,7 @@ impl TextCalls {
     /// Makes calls and results of the texts of `messages`, and says which blocks are not calls. `headed` says that the
     /// first line of a result is part of its content. Linear in the texts.
     pub(crate) fn read(messages: &mut [Message], headed: bool) -> (Self, Vec<Diagnostic>) {
-        let native = native_ids(messages);
+        let native = UsedIds::of(&*messages);
         let texts = TextCalls { native, headed, ..TextCalls::default() };
         let mut reader =
             Reader { texts, ids: SeededIds::new(SEED), open: HashMap::new(), found: Vec::new() };
@@ -105,17 +107,6 @@ impl TextCalls {
         }
         (reader.texts, reader.found)
     }
-}
-
-/// The ids that are in members.
-fn native_ids(messages: &[Message]) -> HashSet<String> {
-    let parts = messages.iter().flat_map(|it| &it.parts);
-    let ids = parts.filter_map(|it| match it {
-        Part::ToolCall(it) => Some(&it.id),
-        Part::ToolResult(it) => Some(&it.call_id),
-        _ => None,
-    });
-    ids.filter(|it| !it.is_empty()).cloned().collect()
 }
 
 /// Whether it may be the result of a call in a text.
