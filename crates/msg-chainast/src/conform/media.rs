@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     constants::EMPTY_CONTENT,
-    profile::{Acceptance, CharClass},
+    profile::{Acceptance, CharClass, Profile},
     repair::{Item, is_answered, pairs, without_members},
 };
 
@@ -292,19 +292,25 @@ impl Conform<'_, '_> {
         });
     }
 
-    /// Images whose data are of another type than is said.
+    /// Images whose data are of another type than is said, or whose type has a name that is not accepted.
     pub(crate) fn image_types(&mut self) {
-        if !self.profile.image_type_true {
+        let profile = self.profile;
+        if !profile.image_type_true && profile.image_types.is_empty() {
             return;
         }
         let judge = |part: &Part| {
             let inner = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
-            let mut wrong = std::iter::once(part).chain(inner).filter_map(wrong_type);
+            let mut wrong =
+                std::iter::once(part).chain(inner).filter_map(|it| wrong_type(it, profile));
             let (told, is) = wrong.next()?;
-            let sentence = format!("an image of the type `{told}` is one of `{is}`");
+            let sentence = match is_taken(told, profile) {
+                true => format!("an image of the type `{told}` is one of `{is}`"),
+                false => format!("media type `{told}` is not accepted"),
+            };
             let fix = format!("wrote {is}");
             Some((error("profile::image-type", sentence, fix), Some(())))
         };
+        let say_type = |part: &mut Part| say_type(part, profile);
         self.mend_parts(judge, |part, ()| match part {
             Part::ToolResult(it) => it.content.parts_mut().iter_mut().for_each(say_type),
             part => say_type(part),
@@ -361,20 +367,39 @@ const BEGINNINGS: [(&str, &str); 4] = [
     ("UklGR", "image/webp"),
 ];
 
-/// The type that is said of an image, where its data are of another one, and that.
-fn wrong_type(part: &Part) -> Option<(&str, &'static str)> {
-    let Part::Image(it) = part else { return None };
-    let (told, data) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
-    let (_, is) = *BEGINNINGS.iter().find(|it| data.starts_with(it.0))?;
-    // What begins as WebP may be sound; its name is after its length.
-    let is_whole = is != "image/webp" || data.get(12..16) == Some("RUJQ");
-    let is_same = told.eq_ignore_ascii_case(is) || (told, is) == ("image/jpg", "image/jpeg");
-    (is_whole && !is_same && told.starts_with("image/")).then_some((told, is))
+/// Other names of types, which most who take images do not take.
+const OTHER_NAMES: [(&str, &str); 3] =
+    [("image/jpg", "image/jpeg"), ("image/pjpeg", "image/jpeg"), ("image/x-png", "image/png")];
+
+fn is_taken(media_type: &str, profile: &Profile) -> bool {
+    profile.image_types.is_empty() || profile.image_types.iter().any(|it| it == media_type)
 }
 
-/// Says the type that the data of an image are of.
-fn say_type(part: &mut Part) {
-    let Some((_, is)) = wrong_type(part) else { return };
+/// The usual name of a type of images.
+fn usual_name(told: &str) -> Option<&'static str> {
+    let same = |it: &&(&str, &'static str)| it.0.eq_ignore_ascii_case(told);
+    let usual = BEGINNINGS.iter().map(|it| it.1).find(|it| it.eq_ignore_ascii_case(told));
+    usual.or_else(|| OTHER_NAMES.iter().find(same).map(|it| it.1))
+}
+
+/// The type that is said of an image, where its data are of another one or it is refused by that name, and that.
+pub(crate) fn wrong_type<'a>(part: &'a Part, profile: &Profile) -> Option<(&'a str, &'static str)> {
+    let Part::Image(it) = part else { return None };
+    let (told, data) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
+    let usual = usual_name(told);
+    // What begins as WebP may be sound; its name is after its length.
+    let is_whole = |is: &str| is != "image/webp" || data.get(12..16) == Some("RUJQ");
+    let begins = BEGINNINGS.iter().find(|it| data.starts_with(it.0) && is_whole(it.1));
+    let by_data = begins.map(|it| it.1).filter(|_| profile.image_type_true);
+    let is =
+        by_data.filter(|it| usual != Some(it)).or(usual.filter(|_| !is_taken(told, profile)))?;
+    let is_image = told.get(..6).is_some_and(|it| it.eq_ignore_ascii_case("image/"));
+    (told != is && is_image && is_taken(is, profile)).then_some((told, is))
+}
+
+/// Says the type that an image is of.
+fn say_type(part: &mut Part, profile: &Profile) {
+    let Some((_, is)) = wrong_type(part, profile) else { return };
     if let Part::Image(it) = part {
         let data = it.url.as_deref().and_then(|it| it.split_once(";base64,")).map(|it| it.1);
         it.url = data.map(|data| format!("data:{is};base64,{data}"));

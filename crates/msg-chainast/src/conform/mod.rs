@@ -389,6 +389,8 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
         false => (&profile.file_types, "profile::file-type"),
     };
     if let Some(kind) = kind
+        // One that is mended is said with its edit.
+        && media::wrong_type(part, profile).is_none()
         && (is_image || media::is_document(part))
         && !types.is_empty()
         && !types.iter().any(|it| it == kind)

@@ -3,7 +3,7 @@
 use msg_json::Kind;
 
 use super::missing::Insertion;
-use super::table::{Path, Type, Value};
+use super::table::{Path, Type};
 
 /// What is wrong at a place of a request.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ pub(super) struct Marker {
 
 /// What was expected, in the words of the API.
 pub(super) fn expected(wanted: &Type, path: Path) -> String {
-    let kinds: Vec<Kind> = wanted.0.iter().filter_map(Value::kind).collect();
+    let kinds = wanted.kinds();
     match (kinds.as_slice(), path) {
         ([Kind::String, Kind::Array], Path::Brackets) => {
             "one of a string or array of objects".to_owned()

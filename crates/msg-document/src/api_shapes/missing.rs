@@ -18,7 +18,7 @@ use super::breach::Breach;
 use super::json_text::{Members, members as members_of, of, text_of};
 use super::table::{Api, Member, Object};
 use super::walk::Walk;
-use super::{Judged, Places, UNTYPED_TOOLS, diagnostic, is_type_of_tool, markers, repeated};
+use super::{Judged, Places, diagnostic, is_taken, markers, repeated};
 use crate::format::Format;
 
 /// A request in which the words are written that are missing and that the rest of their objects leaves no choice of.
@@ -42,12 +42,7 @@ impl Completed {
         let mut walk = Walk::over((json, None), api, judged.members(api))?;
         repeated(&mut walk);
         markers(&mut walk, profile);
-        let is_untyped = |it: &Breach| {
-            UNTYPED_TOOLS.contains(&&*profile.name)
-                && it.answer == "missing"
-                && is_type_of_tool(&it.path)
-        };
-        walk.breaches.retain(|it| !it.insertions.is_empty() && !is_untyped(it));
+        walk.breaches.retain(|it| !it.insertions.is_empty() && !is_taken(it, profile));
         let mut insertions: Vec<_> =
             walk.breaches.iter().flat_map(|it| it.insertions.clone()).collect();
         if insertions.is_empty() {
@@ -215,7 +210,9 @@ fn is_spaced(text: &str, members: &Members<'_>) -> bool {
 /// The value that a required member can only have: the type that its data begin with, or a name that only must be there.
 pub(super) fn forced_value(member: &Member, members: &Members<'_>) -> Option<Cow<'static, str>> {
     match (member.name, member.default) {
-        ("mimeType" | "media_type", _) => {
+        // Data that are text are of one type alone.
+        ("media_type", Some(default)) => Some(default.into()),
+        ("mimeType" | "media_type", None) => {
             let data = text_of(members, "data")?;
             msg_codec::DataUrl::type_of_data(&data).map(|it| it.to_owned().into())
         }

@@ -15,6 +15,7 @@ mod foreign_parts;
 mod json_text;
 mod missing;
 mod table;
+mod texts;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
@@ -104,9 +105,7 @@ pub(crate) fn refused_by_api<'a>(
     let api = Api::of_format(format.name())?;
     let mut walk = Walk::over((json, list), api, judged.members(api))?;
     let seen = std::mem::take(&mut walk.seen);
-    if UNTYPED_TOOLS.contains(&&*profile.name) {
-        walk.breaches.retain(|it| it.answer != "missing" || !is_type_of_tool(&it.path));
-    }
+    walk.breaches.retain(|it| !is_taken(it, profile));
     repeated(&mut walk);
     markers(&mut walk, profile);
     if walk.breaches.is_empty() {
@@ -122,8 +121,14 @@ pub(crate) fn refused_by_api<'a>(
     Some((res, seen))
 }
 
-fn is_type_of_tool(path: &str) -> bool {
-    path.starts_with("tools[") && path.ends_with("].type")
+/// Whether a provider takes what the API of the format refuses. Of one that is not known the words may be others.
+fn is_taken(it: &Breach, profile: &Profile) -> bool {
+    let is_type_of_tool = || it.path.starts_with("tools[") && it.path.ends_with("].type");
+    match it.answer {
+        "missing" => UNTYPED_TOOLS.contains(&&*profile.name) && is_type_of_tool(),
+        "word" => profile.name == "generic",
+        _ => false,
+    }
 }
 
 /// Whether the API of a format has parts, blocks or items of this kind, or with this member where that says the kind; of

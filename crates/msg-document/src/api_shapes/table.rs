@@ -133,6 +133,8 @@ pub(super) enum Value {
     Base64,
     /// An address, or data in base64 as a data URL.
     Address,
+    /// This text, or one of the others that are named beside it.
+    Word(&'static str),
     List(Type),
     /// The object of this name.
     Object(&'static str),
@@ -236,6 +238,19 @@ fn fit(members: &[Member], one_at_least: &[&str], has: &dyn Fn(&str) -> bool) ->
 }
 
 impl Type {
+    /// The texts that it can be, where these are named.
+    pub(super) fn words(&self) -> Vec<&'static str> {
+        let word = |it: &Value| if let Value::Word(it) = it { Some(*it) } else { None };
+        self.0.iter().filter_map(word).collect()
+    }
+
+    /// The kinds of JSON that it can be, each once.
+    pub(super) fn kinds(&self) -> Vec<Kind> {
+        let mut res: Vec<_> = self.0.iter().filter_map(Value::kind).collect();
+        res.dedup();
+        res
+    }
+
     fn of(text: &'static str) -> Self {
         let mut depth = 0_i32;
         let at_the_top = |it: char| {
@@ -250,6 +265,9 @@ impl Value {
     fn of(word: &'static str) -> Self {
         if let Some(inner) = word.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
             return Value::List(Type::of(inner));
+        }
+        if let Some(text) = word.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')) {
+            return Value::Word(text);
         }
         match word {
             "any" => Value::Any,
@@ -272,7 +290,7 @@ impl Value {
         match self {
             Value::Any | Value::Never | Value::Misplaced => None,
             Value::Of(kind) => Some(*kind),
-            Value::FullText | Value::Base64 | Value::Address => Some(Kind::String),
+            Value::FullText | Value::Base64 | Value::Address | Value::Word(_) => Some(Kind::String),
             Value::List(_) => Some(Kind::Array),
             Value::Object(_) => Some(Kind::Object),
         }

@@ -10,7 +10,7 @@ use msg_json::{Kind, Reader};
 
 use super::breach::{Breach, Inner, Marker, expected};
 use super::json_text::{
-    Members, elements, is_base64, members, members_around, next_element, of, text, text_of,
+    Members, elements, members, members_around, next_element, of, text, text_of,
 };
 use super::missing::{Insertion, forced_kind, forced_value, is_tool, offset, other_tool};
 use super::table::{Api, Member, Object, Path, Shape, Type, Value, is_named, snake};
@@ -21,7 +21,7 @@ const MANY: usize = 64;
 /// What was found in a request.
 pub(super) struct Walk<'a> {
     pub(super) api: &'static Api,
-    path: String,
+    pub(super) path: String,
     element: Option<usize>,
     inner: Option<Inner>,
     pub(super) breaches: Vec<Breach>,
@@ -189,6 +189,7 @@ impl<'a> Walk<'a> {
                 self.report(it);
             }
             Some(Value::Base64) => self.base64(json),
+            Some(Value::Word(_)) => self.word(&wanted.words(), json),
             Some(Value::Address) => self.data_url(json),
             Some(Value::List(inner)) => {
                 let mut rest = json.strip_prefix('[').unwrap_or_default();
@@ -433,34 +434,6 @@ impl<'a> Walk<'a> {
         self.markers.push(Marker { path, is_long, element, removal });
     }
 
-    fn base64(&mut self, json: &str) {
-        let data = text(json).unwrap_or_default();
-        if is_base64(&data) {
-            return;
-        }
-        let sentence = match data.starts_with("data:") {
-            true => format!("`{}` is a data URL, expected its base64 alone", self.path),
-            false => format!("`{}` is not base64", self.path),
-        };
-        let it = self.breach("base64", "profile::shape", sentence);
-        let inner = json.trim_matches('"');
-        let alone = inner.split_once(";base64,").filter(|_| inner.starts_with("data:"));
-        let alone = alone.filter(|it| is_base64(it.1)).map(|it| it.1);
-        let insertions = alone.map(|it| Insertion::instead(self.source.json, json, it));
-        self.report(Breach { insertions: insertions.into_iter().collect(), ..it });
-    }
-
-    /// The data of a data URL; an address says nothing that can be judged here.
-    fn data_url(&mut self, json: &str) {
-        let url = text(json);
-        let data = url.as_deref().and_then(|it| it.strip_prefix("data:")?.split_once(";base64,"));
-        if data.is_some_and(|it| !is_base64(it.1)) {
-            let sentence = format!("the data of `{}` are not base64", self.path);
-            let it = self.breach("base64", "profile::shape", sentence);
-            self.report(it);
-        }
-    }
-
     fn missing(&mut self, name: &str, default: Option<&str>) {
         let default = default.map(str::to_owned);
         self.below(name, |it| {
@@ -491,7 +464,7 @@ impl<'a> Walk<'a> {
     }
 
     fn wrong_type(&mut self, wanted: &Type, found: Kind, json: &str) {
-        let kinds: Vec<_> = wanted.0.iter().filter_map(Value::kind).map(Kind::name).collect();
+        let kinds: Vec<_> = wanted.kinds().into_iter().map(Kind::name).collect();
         let (told, found_name) = (kinds.join(" or "), found.name());
         let expected = expected(wanted, self.api.path);
         let sentence = format!("`{}` must be {told}, found {found_name}", self.path);
@@ -510,12 +483,17 @@ impl<'a> Walk<'a> {
         self.report(Breach { value, kinds, default, ..it });
     }
 
-    fn breach(&self, answer: &'static str, code: &'static str, sentence: String) -> Breach {
+    pub(super) fn breach(
+        &self,
+        answer: &'static str,
+        code: &'static str,
+        sentence: String,
+    ) -> Breach {
         let (element, inner) = (self.element, self.inner);
         Breach { path: self.path.clone(), element, inner, ..Breach::new(answer, code, sentence) }
     }
 
-    fn report(&mut self, it: Breach) {
+    pub(super) fn report(&mut self, it: Breach) {
         self.breaches.push(it);
     }
 

@@ -19,18 +19,20 @@ pub(super) fn judges_data(profile: &Profile) -> bool {
     profile.image_bytes_max > 0 || profile.image_side_max > 0 || profile.many_images > 0
 }
 
-/// The medium that a member of a part holds, with the name of the member; nothing where it is not of the usual form.
+/// The medium that a member of a part holds, with the name of the member; nothing where it is not of the usual form, or a
+/// word of it is not one that the API has.
 pub(super) fn medium<S: Cursor>(
     source: &mut S,
     name: &str,
     names: &mut Names,
 ) -> Option<(&'static str, Part)> {
-    let (name, members): (_, &[&str]) = match name {
-        "image_url" => ("image_url", &["url"]),
-        "input_audio" => ("input_audio", &["data"]),
-        _ => ("file", &["file_data", "file_id", "filename"]),
+    let (name, members, word, words): (_, &[&str], _, &[&str]) = match name {
+        "image_url" => ("image_url", &["url"], "detail", &["auto", "low", "high", "original"]),
+        "input_audio" => ("input_audio", &["data"], "format", &["wav", "mp3"]),
+        _ => ("file", &["file_data", "file_id", "filename"], "", &[]),
     };
     let (mut texts, mut passed) = ([None, None, None], Passed::default());
+    let mut has_word = word != "format";
     source.object(|source, member| {
         // Of a member that occurs twice the reader of documents says more.
         (source.kind()? == Kind::String && passed.is_new(member)).then_some(())?;
@@ -38,12 +40,14 @@ pub(super) fn medium<S: Cursor>(
             texts[at] = Some(beginning(source.brief()?)?);
             return Some(());
         }
-        if !matches!(member, "detail" | "format") {
-            names.other(member);
+        if member == word {
+            has_word = true;
+            return words.contains(&&*source.brief()?).then_some(());
         }
+        names.other(member);
         source.skip()
     })?;
-    part(name, texts).map(|it| (name, it))
+    part(name, texts).filter(|_| has_word).map(|it| (name, it))
 }
 
 fn part(name: &str, [data, file_id, filename]: [Option<String>; 3]) -> Option<Part> {
