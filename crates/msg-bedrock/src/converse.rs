@@ -4,8 +4,10 @@
 //! where canonical writing would differ (BR-14). The formats of media are those that the service model enumerates, with their
 //! media types (BR-8).
 
+use std::borrow::Cow;
+
 use msg_codec::{
-    Assembled, Error, Layout,
+    Assembled, DataUrl, Error, Layout, MediaKind,
     codec::{
         self, Body, Context, Found, Mended, MessageBody, Parts, Purpose, RequestForm, RequestParts,
         Want, Wants,
@@ -423,7 +425,69 @@ impl Medium {
     pub(crate) fn media_type(self, format: &str) -> Option<&'static str> {
         self.table().iter().find(|it| it.0 == format).map(|it| it.1)
     }
+
+    /// The media type that a word means which is not a format of the API: another name of one, a media type, the type of
+    /// the data, or any other type of this kind of media. None where nothing tells it.
+    pub(crate) fn meant(self, word: &str, data: Option<&str>) -> Option<Cow<'static, str>> {
+        let word = word.trim().to_ascii_lowercase();
+        let name = word.rsplit(['/', '.']).next().unwrap_or_default();
+        let other = OTHER_NAMES.iter().find(|it| it.0 == name).map_or(name, |it| it.1);
+        let by_name = || of_type(&word).filter(|it| it.0 == self).map(|it| it.1);
+        if let Some(known) = self.media_type(by_name().unwrap_or(other)) {
+            return Some(known.into());
+        }
+        if let Some(of_data) = data.and_then(DataUrl::type_of_data).filter(|it| self.has(it)) {
+            return Some(of_data.into());
+        }
+        let is_token = |it: &str| {
+            it.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'+' | b'.'))
+        };
+        if name.is_empty() || !word.split('/').all(is_token) {
+            return None;
+        }
+        let of_extension = || DataUrl::type_of_extension(name);
+        Some(match (word.contains('/'), of_extension().filter(|it| self.has(it))) {
+            (true, _) => word.into(),
+            (_, Some(it)) => it.into(),
+            _ if self == Self::Document => format!("application/{name}").into(),
+            _ => format!("{}/{name}", self.name()).into(),
+        })
+    }
+
+    /// A word by which this media type is meant; none if it has a format, or is of another kind.
+    pub(crate) fn word_for(self, media_type: &str) -> Option<&str> {
+        let subtype = media_type.rsplit('/').next().unwrap_or_default();
+        let extension = media_type.rsplit(['/', '-']).next().unwrap_or_default();
+        let means = |it: &&str| self.meant(it, None).is_some_and(|it| it == media_type);
+        let words = [subtype, extension, media_type];
+        words.into_iter().filter(|_| of_type(media_type).is_none()).find(means)
+    }
+
+    /// Whether media of this type are of this kind.
+    fn has(self, media_type: &str) -> bool {
+        let kind = match self {
+            Self::Image => MediaKind::Image,
+            Self::Document => MediaKind::Document,
+            Self::Video => MediaKind::Video,
+            Self::Audio => MediaKind::Audio,
+        };
+        MediaKind::of(media_type) == kind
+    }
 }
+
+/// Other names of formats that documents have.
+const OTHER_NAMES: [(&str, &str); 10] = [
+    ("jpg", "jpeg"),
+    ("pjpeg", "jpeg"),
+    ("x-png", "png"),
+    ("x-wav", "wav"),
+    ("wave", "wav"),
+    ("plain", "txt"),
+    ("text", "txt"),
+    ("markdown", "md"),
+    ("htm", "html"),
+    ("3gp", "three_gp"),
+];
 
 /// The block for a media type without parameters, and its format there.
 pub(crate) fn of_type(media_type: &str) -> Option<(Medium, &'static str)> {
@@ -449,13 +513,19 @@ pub fn media_format(media_type: &str) -> Option<&'static str> {
     of_type(media_type).map(|it| it.1)
 }
 
-/// The media types that the service calls `format`, of all kinds of blocks.
+/// The media types that the service calls `format`, of all kinds of blocks; of a word that it does not have those that
+/// are meant by it.
 ///
 /// ```
 /// assert!(msg_bedrock::media_types("mp4").eq(["video/mp4", "audio/mp4"]));
+/// assert_eq!(msg_bedrock::media_types("JPG").next().as_deref(), Some("image/jpeg"));
 /// ```
-pub fn media_types(format: &str) -> impl Iterator<Item = &'static str> {
-    Medium::ALL.into_iter().filter_map(move |it| it.media_type(format))
+pub fn media_types(format: &str) -> impl Iterator<Item = Cow<'static, str>> {
+    let is_known = Medium::ALL.iter().any(|it| it.media_type(format).is_some());
+    Medium::ALL.into_iter().filter_map(move |it| match is_known {
+        true => it.media_type(format).map(Cow::Borrowed),
+        false => it.meant(format, None),
+    })
 }
 
 /// The block for a link by the extension of its path.

@@ -162,6 +162,7 @@ fn settle_audio(it: &mut Audio, places: MediaPlaces) {
     if let Some(data) = it.data.as_deref().and_then(DataUrl::standard_base64) {
         it.data = Some(data);
     }
+    it.format.take_if(|it| it.is_empty());
     if let (None, Some(data)) = (&it.format, &it.data) {
         it.format =
             DataUrl::type_of_data(data).and_then(MediaKind::audio_format).map(str::to_owned);
@@ -210,6 +211,7 @@ fn settled(text: &str, said: Option<&str>, name: Option<&str>) -> Option<String>
     let there = [url.media_type, outer.media_type].into_iter().find(|it| !it.is_empty());
     let media_type = there
         .filter(|it| !is_unknown(it))
+        .map(|it| DataUrl::type_of_extension(it).unwrap_or(it))
         .or(said)
         .or_else(|| DataUrl::type_of_data(url.data))
         .or_else(|| media_type_of_url(name?))
@@ -378,6 +380,17 @@ pub(crate) fn is_base64(text: &str) -> bool {
 }
 
 impl DataUrl<'_> {
+    /// The media type that an extension says, as some have it in the place of the type.
+    ///
+    /// ```
+    /// assert_eq!(msg_codec::DataUrl::type_of_extension("JPG"), Some("image/jpeg"));
+    /// assert_eq!(msg_codec::DataUrl::type_of_extension("image/jpeg"), None);
+    /// ```
+    #[must_use]
+    pub fn type_of_extension(extension: &str) -> Option<&'static str> {
+        EXTENSIONS.iter().find(|it| it.0.eq_ignore_ascii_case(extension)).map(|it| it.1)
+    }
+
     /// Data in the alphabet of URLs or in lines as all providers take it, padded; none of other text. The SDK of Gemini for
     /// Python writes the alphabet of URLs.
     ///
@@ -487,10 +500,10 @@ impl MediaKind {
             return None;
         }
         let subtype = &media_type["audio/".len()..];
-        let is = |words: [&str; 2]| words.iter().any(|it| it.eq_ignore_ascii_case(subtype));
+        let is = |words: &[&str]| words.iter().any(|it| it.eq_ignore_ascii_case(subtype));
         Some(match () {
-            () if is(["wav", "x-wav"]) => "wav",
-            () if is(["mp3", "mpeg"]) => "mp3",
+            () if is(&["wav", "x-wav", "wave", "vnd.wave"]) => "wav",
+            () if is(&["mp3", "mpeg"]) => "mp3",
             () => subtype,
         })
     }
@@ -552,7 +565,7 @@ pub fn media_type_of_url(url: &str) -> Option<&'static str> {
     // The text directly after the scheme is a host, whose last label is not an extension.
     let is_host = path.split_once("://").is_some_and(|(_, rest)| rest == name);
     let (_, extension) = name.rsplit_once('.').filter(|_| !is_host)?;
-    EXTENSIONS.iter().find(|it| it.0.eq_ignore_ascii_case(extension)).map(|it| it.1)
+    DataUrl::type_of_extension(extension)
 }
 
 /// Media types by extension, as the Gemini API documents them.

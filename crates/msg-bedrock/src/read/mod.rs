@@ -11,7 +11,9 @@
 //! Images, documents, videos and sounds (BR-8) are read here too.
 
 pub(crate) use block::members;
-use block::{Members, keep, rest, take, take_optional, take_text};
+use std::borrow::Cow;
+
+use block::{Members, keep, rest, take, take_text};
 use msg_codec::{
     DataUrl, MediaKind,
     codec::{
@@ -164,16 +166,25 @@ enum Place {
     Text(String),
 }
 
-/// Reads the inside of a media block; none if it is of a shape or a format that the API does not have.
+/// Reads the inside of a media block; none if it is of a shape that the API does not have, or nothing tells its type.
 fn medium(kind: Medium, mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
     let mut inner = members(take(&mut it, "source")?)?;
     let (place, left) = place(kind, &mut inner)?;
-    let format = take_optional(&mut it, "format")?;
-    let media_type = match &format {
-        Some(format) => kind.media_type(format)?,
-        None if matches!(place, Place::Text(_)) => "text/plain",
-        None => return None,
+    // One that is not a text says nothing.
+    let format = take_text(&mut it, "format");
+    it.retain(|it| it.name != "format");
+    let data = match &place {
+        Place::Bytes(data) => Some(&**data),
+        _ => None,
     };
+    let word = format.as_deref().unwrap_or_default();
+    let media_type = match kind.media_type(word) {
+        Some(known) => Cow::Borrowed(known),
+        None if word.is_empty() && matches!(place, Place::Text(_)) => "text/plain".into(),
+        None => kind.meant(word, data)?,
+    };
+    let format = format.filter(|it| kind.media_type(it).is_some());
+    let format = format.or_else(|| MediaKind::audio_format(&media_type).map(str::to_owned));
     let filename = match kind {
         Medium::Document => Some(take_text(&mut it, "name")?),
         _ => None,
@@ -185,7 +196,7 @@ fn medium(kind: Medium, mut it: Members<'_>, mut extra: Extra) -> Option<Part> {
         Place::Link(_) => None,
     };
     let source = MediaSource {
-        media_type: Some(media_type.into()),
+        media_type: Some(media_type),
         data: data.as_deref(),
         link: match &place {
             Place::Link(link) => Some(link),

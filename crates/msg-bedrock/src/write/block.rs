@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use msg_codec::MediaKind;
 use msg_codec::codec::{MediaSource, Purpose, RawMember, object_members, text_of_part};
 use msg_core::{Extra, File, Origin, Part, Reasoning, Report, Severity, ToolCall, ToolResult};
 use msg_json::Writer as Json;
@@ -37,7 +38,7 @@ impl Writer<'_> {
         match it {
             Part::Text(_) | Part::Refusal(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
             Part::Reasoning(it) => self.keeps_reasoning(it),
-            Part::Image(_) | Part::Audio(_) | Part::File(_) => found(it).is_some(),
+            Part::Image(_) | Part::Audio(_) | Part::File(_) => self.found(it).is_some(),
             Part::Other(it) => it.format == BEDROCK || it.format == Origin::Json,
             _ => false,
         }
@@ -202,7 +203,7 @@ impl Writer<'_> {
     /// Whether a part has a place inside of a result: no call, result, sound, or cache point.
     fn fits_result(&mut self, at: usize, it: &Part) -> bool {
         let is_step = matches!(it, Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_));
-        let is_sound = found(it).is_some_and(|it| it.kind == Medium::Audio);
+        let is_sound = self.found(it).is_some_and(|it| it.kind == Medium::Audio);
         if is_step || is_sound || !self.has_place(it) {
             self.objects.losses.part(at, it.kind());
             return false;
@@ -255,8 +256,39 @@ impl Writer<'_> {
         self.wrapped(at, ("reasoningContent", &it.extra), &inner, out);
     }
 
+    /// The block that a medium has; none if the API has none for it. What came in a block of another format goes back (BR-8).
+    fn found<'m>(&self, it: &'m Part) -> Option<Found<'m>> {
+        let source = MediaSource::of(it, || None)?;
+        let own = |kind: Medium, media_type: &str| {
+            let word = kind.word_for(media_type).filter(|_| self.purpose == Purpose::Return)?;
+            Some((kind, word.to_owned()))
+        };
+        let kind_of = |media_type: &str| match (it, MediaKind::of(media_type)) {
+            (Part::Image(_), _) => Medium::Image,
+            (_, MediaKind::Video) => Medium::Video,
+            _ => Medium::Document,
+        };
+        let known = |it: (Medium, &str)| (it.0, it.1.to_owned());
+        let (kind, format) = match (it, source.link, source.media_type.as_deref()) {
+            (Part::Audio(it), _, media_type) => {
+                let format = it.format.as_deref()?;
+                let found = Medium::Audio.media_type(format).map(|_| (Medium::Audio, format));
+                found.map(known).or_else(|| own(Medium::Audio, media_type?))?
+            }
+            (_, Some(url), _) if !url.starts_with("s3://") => return None,
+            (_, Some(url), None) => known(converse::of_url(url)?),
+            (_, _, Some(media_type)) => {
+                let found = converse::of_type(media_type).map(known);
+                found.or_else(|| own(kind_of(media_type), media_type))?
+            }
+            _ => return None,
+        };
+        let has_place = kind == Medium::Image || !matches!(it, Part::Image(_));
+        has_place.then_some(Found { kind, format, source })
+    }
+
     fn media(&mut self, at: usize, it: &Part, out: &mut Vec<u8>) {
-        let Some(medium) = found(it) else { return };
+        let Some(medium) = self.found(it) else { return };
         let has_name: &[_] = if medium.kind == Medium::Document { &["filename"] } else { &[] };
         medium.source.lose(at, it, has_name, &mut self.objects.losses);
         let name = medium.kind.name();
@@ -311,23 +343,6 @@ pub(super) fn is_cache_point(it: &Part) -> bool {
             .is_some_and(|it| it.iter().any(|it| it.name == CACHE_POINT && it.value != "null"))
     };
     it.format == BEDROCK && has_point()
-}
-
-/// The block that a medium has; none if the API has none for it (BR-8).
-fn found(it: &Part) -> Option<Found<'_>> {
-    let source = MediaSource::of(it, || None)?;
-    let (kind, format) = match (it, source.link, source.media_type.as_deref()) {
-        (Part::Audio(it), ..) => {
-            let format = it.format.as_deref()?;
-            Medium::Audio.media_type(format).map(|_| (Medium::Audio, format))?
-        }
-        (_, Some(url), _) if !url.starts_with("s3://") => return None,
-        (_, Some(url), None) => converse::of_url(url)?,
-        (_, _, media_type) => converse::of_type(media_type?)?,
-    };
-    let has_place = kind == Medium::Image || !matches!(it, Part::Image(_));
-    let format = format.to_owned();
-    has_place.then_some(Found { kind, format, source })
 }
 
 /// The unknown members that the object of this name had.

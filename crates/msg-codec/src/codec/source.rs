@@ -57,8 +57,8 @@ impl<'m> MediaSource<'m> {
         self.media_type.as_deref().map_or_else(of_link, MediaKind::of)
     }
 
-    /// The part of a kind that is here: an image, a sound that has its bytes, else a file. None if a sound is of a type
-    /// without a name, or bytes of none.
+    /// The part of a kind that is here: an image, a sound that has its bytes and is of a type of sound, else a file. None if
+    /// bytes are of no type.
     #[must_use]
     pub fn part(&self, kind: MediaKind) -> Option<Part> {
         let said = self.media_type.as_deref();
@@ -71,9 +71,15 @@ impl<'m> MediaSource<'m> {
             });
         };
         if kind == MediaKind::Audio {
-            let (data, format) =
-                (Some(data.to_owned()), Some(MediaKind::audio_format(said?)?.to_owned()));
-            return Some(Part::Audio(Audio { data, format, ..Audio::default() }));
+            let said = said?;
+            let data = Some(data.to_owned());
+            // The name of a format alone says it, too.
+            let is_name = !said.is_empty() && said.bytes().all(|it| it.is_ascii_alphanumeric());
+            let named = is_name.then(|| MediaKind::type_of_audio(said));
+            let format = MediaKind::audio_format(named.as_deref().unwrap_or(said));
+            if let Some(format) = format.map(str::to_owned) {
+                return Some(Part::Audio(Audio { data, format: Some(format), ..Audio::default() }));
+            }
         }
         let url = DataUrl { media_type: said?, data }.url()?;
         Some(match kind {

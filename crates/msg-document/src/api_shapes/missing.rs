@@ -42,7 +42,7 @@ impl Completed {
         let mut walk = Walk::over((json, None), api, judged.members(api))?;
         repeated(&mut walk);
         markers(&mut walk, profile);
-        walk.breaches.retain(|it| !it.insertions.is_empty() && !is_taken(it, profile));
+        walk.breaches.retain(|it| !it.insertions.is_empty() && !is_taken(it, api, profile));
         let mut insertions: Vec<_> =
             walk.breaches.iter().flat_map(|it| it.insertions.clone()).collect();
         if insertions.is_empty() {

@@ -105,7 +105,7 @@ pub(crate) fn refused_by_api<'a>(
     let api = Api::of_format(format.name())?;
     let mut walk = Walk::over((json, list), api, judged.members(api))?;
     let seen = std::mem::take(&mut walk.seen);
-    walk.breaches.retain(|it| !is_taken(it, profile));
+    walk.breaches.retain(|it| !is_taken(it, api, profile));
     repeated(&mut walk);
     markers(&mut walk, profile);
     if walk.breaches.is_empty() {
@@ -121,12 +121,13 @@ pub(crate) fn refused_by_api<'a>(
     Some((res, seen))
 }
 
-/// Whether a provider takes what the API of the format refuses. Of one that is not known the words may be others.
-fn is_taken(it: &Breach, profile: &Profile) -> bool {
+/// Whether a provider takes what the API of the format refuses. One that is not known and that took the format of OpenAI
+/// over may have other words.
+fn is_taken(it: &Breach, api: &Api, profile: &Profile) -> bool {
     let is_type_of_tool = || it.path.starts_with("tools[") && it.path.ends_with("].type");
     match it.answer {
         "missing" => UNTYPED_TOOLS.contains(&&*profile.name) && is_type_of_tool(),
-        "word" => profile.name == "generic",
+        "word" => api.is_taken_over && profile.name == "generic",
         _ => false,
     }
 }

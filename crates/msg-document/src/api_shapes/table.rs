@@ -21,6 +21,9 @@ use serde::{Deserialize, Deserializer};
 pub(super) struct Api {
     /// The member that holds the messages.
     pub(super) list: &'static str,
+    /// Whether other providers have requests of this format.
+    #[serde(default)]
+    pub(super) is_taken_over: bool,
     /// How places are written in answers.
     #[serde(default)]
     pub(super) path: Path,

@@ -283,7 +283,8 @@ impl<'a> Accounts<'a> {
         let may_be_of_part = !self.has_part_lists || inner.nth(2).is_some();
         let Some(found) = self.messages.get(&message) else { return false };
         found.about(steps).any(|(it, scope)| match scope {
-            Scope::Place => rules::is_of_all(it) && (may_be_of_part || rules::is_of_message(it)),
+            Scope::Place if rules::is_of_all(it) => may_be_of_part || rules::is_of_message(it),
+            Scope::Place => rules::writes_value(it) && rules::tells(it, steps),
             _ => rules::tells(it, steps),
         })
     }

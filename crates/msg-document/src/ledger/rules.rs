@@ -230,6 +230,11 @@ fn takes_away(it: &Diagnostic) -> bool {
     it.fix.as_deref().is_some_and(is_gone)
 }
 
+/// Whether a mending writes another value of the member that a finding names.
+pub(super) fn writes_value(it: &Diagnostic) -> bool {
+    it.fix.as_deref().is_some_and(|fix| fix.starts_with("set to "))
+}
+
 /// Whether a finding says that a message is left out.
 pub(super) fn is_of_message(it: &Diagnostic) -> bool {
     let names = |fix: &str| fix.contains("message") || fix.contains("result");
@@ -436,14 +441,20 @@ pub(super) fn spellings<'s>(name: &str, said: &'s str) -> Vec<Cow<'s, str>> {
         res.push(Cow::Owned(inner));
     }
     if is_media_type(name) && name != "format" {
-        let formats = [said.strip_prefix("audio/"), msg_bedrock::media_format(said)];
+        let formats = [
+            said.strip_prefix("audio/"),
+            msg_bedrock::media_format(said),
+            DataUrl::type_of_extension(said),
+        ];
         res.extend(formats.into_iter().flatten().map(Cow::Borrowed));
         res.push(Cow::Owned(said.to_ascii_lowercase()));
     }
     if name == "format" {
         res.extend(msg_codec::MediaKind::audio_format(said).map(Cow::Borrowed));
         for media_type in msg_bedrock::media_types(said) {
-            res.push(Cow::Borrowed(media_type));
+            let word = msg_codec::MediaKind::audio_format(&media_type);
+            res.extend(word.map(|it| Cow::Owned(it.to_owned())));
+            res.push(media_type);
         }
     }
     if matches!(name, "bytes" | "file_data") {
@@ -506,9 +517,10 @@ fn of_data_url(media_type: &str, data: &str) -> impl Iterator<Item = String> {
     let text = text.and_then(|it| String::from_utf8(it).ok());
     let standard = DataUrl::standard_base64(data).unwrap_or_else(|| data.to_owned());
     let format = essence.strip_prefix("audio/").or_else(|| msg_bedrock::media_format(&essence));
-    let of_format = format.map(|it| format!("{it} {standard}"));
+    let words = [format, DataUrl::type_of_extension(&essence)].into_iter().flatten();
+    let words: Vec<_> = words.map(|it| format!("{it} {standard}")).collect();
     let all = [format!("{media_type} {data}"), format!("{essence} {standard}")];
-    all.into_iter().chain(of_format).chain(text)
+    all.into_iter().chain(words).chain(text)
 }
 
 /// The longest word whose case does not matter.
