@@ -44,6 +44,11 @@ impl Breach {
             inner: None,
         }
     }
+
+    /// The name of the member that it is of.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or_default()
+    }
 }
 
 /// A value in an element of the list.

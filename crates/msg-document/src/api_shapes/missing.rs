@@ -17,6 +17,7 @@ use msg_core::{Diagnostic, Message};
 use super::breach::Breach;
 use super::json_text::{Members, members as members_of, of, text_of};
 use super::table::{Api, Member, Object};
+use super::texts::meant;
 use super::walk::Walk;
 use super::{Judged, Places, diagnostic, is_taken, markers, repeated};
 use crate::format::Format;
@@ -83,6 +84,7 @@ impl Completed {
                 (None, "missing" | "base64") => "written as the API has it".to_owned(),
                 (None, "markers") => "removed the surplus ones".to_owned(),
                 (None, "repeated") => "removed the id".to_owned(),
+                (None, "word") => format!("removed `{}`", it.name()),
                 (None, _) => "removed".to_owned(),
             };
             let res = diagnostic(it.clone(), self.api, profile, &places);
@@ -94,8 +96,7 @@ impl Completed {
 
 /// An id is given by the rules of the chain, which say so.
 fn is_missing_id(it: &Breach) -> bool {
-    let name = it.path.rsplit('.').next().unwrap_or_default();
-    it.answer == "missing" && matches!(name, "id" | "tool_use_id" | "toolUseId")
+    it.answer == "missing" && matches!(it.name(), "id" | "tool_use_id" | "toolUseId")
 }
 
 /// Whether an API may have found that such a word is missing.
@@ -212,10 +213,7 @@ pub(super) fn forced_value(member: &Member, members: &Members<'_>) -> Option<Cow
     match (member.name, member.default) {
         // Data that are text are of one type alone.
         ("media_type", Some(default)) => Some(default.into()),
-        ("mimeType" | "media_type", None) => {
-            let data = text_of(members, "data")?;
-            msg_codec::DataUrl::type_of_data(&data).map(|it| it.to_owned().into())
-        }
+        ("mimeType" | "media_type" | "format", None) => forced_type(member, members),
         ("name" | "content" | "output" | "id" | "tool_use_id" | "toolUseId", Some(default)) => {
             Some(default.into())
         }
@@ -261,6 +259,21 @@ pub(super) fn other_tool(is_chat: bool, members: &Members<'_>) -> Option<(&'stat
     let all = std::iter::once(format!("\"type\":\"{kind}\""));
     let all = all.chain(inner.iter().map(member)).chain(outer).collect::<Vec<_>>();
     Some(("name", format!("{{{}}}", all.join(","))))
+}
+
+/// The type of media whose data say it, in the word that the API has for it.
+pub(super) fn forced_type(member: &Member, members: &Members<'_>) -> Option<Cow<'static, str>> {
+    if !matches!(member.name, "mimeType" | "media_type" | "format") {
+        return None;
+    }
+    let inner = || text_of(&of(members, "source").and_then(members_of)?, "bytes");
+    let data = text_of(members, "data").or_else(inner)?;
+    let media_type = msg_codec::DataUrl::type_of_data(&data)?;
+    let words = member.value.words();
+    match words.is_empty() {
+        true => Some(media_type.into()),
+        false => meant(media_type, &words).map(Into::into),
+    }
 }
 
 fn mime<'a>(members: &Members<'a>) -> Option<Cow<'a, str>> {

@@ -34,7 +34,10 @@ impl<'a> Walk<'a> {
         let Some(told) = text(json).filter(|it| !words.contains(&&**it)) else { return };
         let joint = if self.api.path == Path::Dots { " or " } else { ", " };
         let kinds = words.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(joint);
-        let sentence = format!("`{}` is `{told}`, expected {kinds}", self.path);
+        let sentence = match told.is_empty() {
+            true => format!("`{}` is empty, expected {kinds}", self.path),
+            false => format!("`{}` is `{told}`, expected {kinds}", self.path),
+        };
         let meant = meant(&told, words);
         let written = meant.map(|it| Insertion::instead(self.source.json, json, it));
         let it = self.breach("word", "profile::shape", sentence);
@@ -61,7 +64,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The one of these words that another means: the only one, or that for a media type, an ending or another name.
-fn meant<'w>(told: &str, words: &[&'w str]) -> Option<&'w str> {
+pub(super) fn meant<'w>(told: &str, words: &[&'w str]) -> Option<&'w str> {
     const OTHER_NAMES: [(&str, &str); 10] = [
         ("jpg", "jpeg"),
         ("pjpeg", "jpeg"),

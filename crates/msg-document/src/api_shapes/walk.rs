@@ -12,7 +12,9 @@ use super::breach::{Breach, Inner, Marker, expected};
 use super::json_text::{
     Members, elements, members, members_around, next_element, of, text, text_of,
 };
-use super::missing::{Insertion, forced_kind, forced_value, is_tool, offset, other_tool};
+use super::missing::{
+    Insertion, forced_kind, forced_type, forced_value, is_tool, offset, other_tool,
+};
 use super::table::{Api, Member, Object, Path, Shape, Type, Value, is_named, snake};
 
 /// More unknown members of one object stay.
@@ -185,7 +187,10 @@ impl<'a> Walk<'a> {
             }
             Some(Value::FullText | Value::Address) if json == "\"\"" => {
                 let sentence = format!("`{}` is empty", self.path);
-                let it = self.breach("empty", "profile::shape", sentence);
+                let is_text =
+                    self.path.ends_with(".text") || !self.api.answers.contains_key("short");
+                let answer = if is_text { "empty" } else { "short" };
+                let it = self.breach(answer, "profile::shape", sentence);
                 self.report(it);
             }
             Some(Value::Base64) => self.base64(json),
@@ -350,23 +355,16 @@ impl<'a> Walk<'a> {
         for member in wanted {
             let found = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
             let value = found.map(|it| it.1);
-            if let Some(removal) = value.and_then(|it| self.removal(member, it, members)) {
-                let n = self.breaches.len();
-                let value = value.unwrap_or_default();
-                self.below(member.name, |it| it.value(&member.value, value));
-                let breach = self.breaches.get_mut(n);
-                breach.into_iter().for_each(|it| it.insertions.push(removal.clone()));
-                continue;
-            }
             let forced = match value {
                 None | Some("null") if member.is_required => forced_value(member, members),
+                Some("\"\"") => forced_type(member, members),
                 _ => None,
             };
             if let Some(forced) = forced {
                 let written = Insertion::after(self.source.json, (member.name, &forced), members);
                 let n = self.breaches.len();
-                if value.is_some() && !self.api.null_is_absent {
-                    self.below(member.name, |it| it.value(&member.value, "null"));
+                if let Some(value) = value.filter(|it| *it != "null" || !self.api.null_is_absent) {
+                    self.below(member.name, |it| it.value(&member.value, value));
                 }
                 match self.breaches.get_mut(n) {
                     Some(it) => {
@@ -374,6 +372,14 @@ impl<'a> Walk<'a> {
                     }
                     None => self.forced(member.name, &forced, written),
                 }
+                continue;
+            }
+            if let Some(removal) = value.and_then(|it| self.removal(member, it, members)) {
+                let n = self.breaches.len();
+                let value = value.unwrap_or_default();
+                self.below(member.name, |it| it.value(&member.value, value));
+                let breach = self.breaches.get_mut(n);
+                breach.into_iter().for_each(|it| it.insertions.push(removal.clone()));
                 continue;
             }
             match value {
@@ -392,12 +398,14 @@ impl<'a> Walk<'a> {
 
     /// What removes a member that says nothing, or that an item of Responses does not take.
     fn removal(&self, member: &Member, value: &str, members: &Members<'a>) -> Option<Insertion> {
-        let is_empty = value == "\"\"" && member.name == "name" && !member.is_required;
+        let is_empty = value == "\"\"" && !member.is_required;
+        let is_name = member.name == "name" && self.api.path == Path::Brackets;
+        let is_word = matches!(member.value.0.first(), Some(Value::Word(_)));
         let is_refused = matches!(member.value.0.as_slice(), [Value::Never])
             && self.api.list == "input"
             && value != "null";
         let is_other = |it: &str| it != member.name;
-        (is_empty && self.api.path == Path::Brackets || is_refused)
+        (is_empty && (is_name || is_word) || is_refused)
             .then(|| Insertion::without(self.source.json, members, member.name, &is_other))?
     }
 
