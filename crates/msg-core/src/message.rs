@@ -143,6 +143,16 @@ impl Message {
         join_texts(self.parts.iter().filter_map(Part::as_text))
     }
 
+    /// Whether it is an instruction of Anthropic that says nothing and sets how the model answers from there on
+    /// (`output_config`, AN-5a): without parts, and not empty.
+    #[must_use]
+    pub fn is_setting(&self) -> bool {
+        let sets = |it: &RawJson| it.members().is_some_and(|it| !it.is_empty());
+        self.parts.is_empty()
+            && self.role.is_system()
+            && self.extra.get(&Origin::Anthropic, "output_config").is_some_and(sets)
+    }
+
     /// The tool calls, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(Part::as_tool_call)

@@ -333,6 +333,8 @@ pub(crate) struct Enforced {
     pub(crate) repeated_system: bool,
     /// Which results may come after messages that follow their pair.
     pub(crate) later_results: LaterResults,
+    /// Whether a call that the model does not wait for may be without a result, or have it later (CA-31a).
+    pub(crate) async_calls: bool,
     /// No result before the first call.
     pub(crate) leading_results: bool,
     /// No second call beside a call of the summarization tool.
@@ -356,6 +358,7 @@ impl Enforced {
         system_place: true,
         repeated_system: true,
         later_results: LaterResults::Reject,
+        async_calls: true,
         leading_results: true,
         lone_summary: true,
         call_signatures: true,
@@ -373,6 +376,7 @@ impl Enforced {
             system_place: rejects(profile.system_place),
             repeated_system: rejects(profile.repeated_system),
             later_results: profile.interleaved_calls,
+            async_calls: profile.interleaved_calls == LaterResults::Accept,
             lone_summary: false,
             later_system_as_user: profile.later_system_as_user,
             ..Enforced::STRICT

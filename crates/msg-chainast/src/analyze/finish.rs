@@ -169,6 +169,11 @@ impl Analyzer<'_, '_> {
             if it.is_removed() || it.slot.is_some() {
                 continue;
             }
+            if self.may_wait(call) {
+                let (message, part) = (self.plan.message_of(call), self.plan.calls[call].part);
+                self.find_accepted(message, Some(part), What::MissingResult);
+                continue;
+            }
             if may_stay_open {
                 self.plan.open_tail = true;
                 return;
@@ -327,9 +332,10 @@ impl Analyzer<'_, '_> {
 
 /// Whether nothing is left of a message but empty texts, once what may not stay in it is taken out.
 fn is_empty(message: &Message) -> bool {
-    message.parts.iter().all(|it| match it {
+    let says_nothing = |it: &Part| match it {
         Part::Text(it) => it.text.is_empty(),
         Part::ToolResult(_) | Part::ToolCall(_) => true,
         _ => false,
-    })
+    };
+    message.parts.iter().all(says_nothing) && !message.is_setting()
 }

@@ -143,12 +143,20 @@ impl<'m> Analyzer<'m, '_> {
     fn may_come_late(&self, call: Idx<Call>) -> bool {
         match self.rules.enforced.later_results {
             LaterResults::Accept => true,
+            _ if self.may_wait(call) => true,
             LaterResults::Joined => {
                 self.links.open.is_some()
                     && self.plan.calls[call].unit.index() >= self.links.run_of_pairs
             }
             LaterResults::Reject => false,
         }
+    }
+
+    /// Whether the model goes on without the result of a call, here.
+    pub(super) fn may_wait(&self, call: Idx<Call>) -> bool {
+        let part = self.plan.calls[call].part;
+        self.rules.enforced.async_calls
+            && self.chain.call(self.plan.message_of(call), part).is_some_and(ToolCall::is_async)
     }
 
     /// Lets a result answer a call of an earlier pair from where it is.

@@ -153,6 +153,7 @@ impl Conform<'_, '_> {
         let role = &message.role;
         let lists = |it: &Role| it == role || role.is_system() && it.is_system();
         self.profile.empty.iter().any(lists)
+            && !message.is_setting()
             && match self.profile.empty_texts_count {
                 true => message.parts.iter().all(|it| it.as_reasoning().is_some()),
                 false => !has_content(&message.parts, self.profile.blank),

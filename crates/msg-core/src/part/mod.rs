@@ -388,6 +388,23 @@ impl ToolCall {
     ) -> Self {
         Self { id: id.into(), name: name.into(), arguments: arguments.into(), ..Self::default() }
     }
+
+    /// Whether the model does not wait for the result (`async` of the Responses API, OA-14): it comes later, after
+    /// whatever was said meanwhile.
+    ///
+    /// ```
+    /// use msg_core::{Origin, RawJson, ToolCall};
+    ///
+    /// let mut call = ToolCall::new("c1", "weather", "{}");
+    /// assert!(!call.is_async());
+    /// call.extra.insert(Origin::Responses, "item", RawJson::new(r#"{"async":true}"#)?);
+    /// assert!(call.is_async());
+    /// # Ok::<(), msg_json::JsonError>(())
+    /// ```
+    pub fn is_async(&self) -> bool {
+        let item = self.extra.get(&Origin::Responses, "item");
+        item.and_then(|it| it.member("async")).is_some_and(|it| it.text() == "true")
+    }
 }
 
 /// What a call gave back.

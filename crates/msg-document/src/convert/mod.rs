@@ -299,25 +299,28 @@ impl Document {
             _ => true,
         };
         if leaves_out {
-            // They know nothing of an empty text beside what is lost.
+            // They know nothing of an empty text beside what is lost, nor of settings.
             let has_text = |it: &Message| it.parts.iter().any(|it| it.as_text().is_some());
-            gone.retain(|at| has_text(&self.content.messages[*at]));
+            let is_known = |it: &Message| !has_text(it) && !it.is_setting();
+            gone.retain(|at| !is_known(&self.content.messages[*at]));
         }
         if gone.is_empty() {
             return report;
         }
         let is_gone = |at: Option<usize>| at.is_some_and(|at| gone.contains(&at));
-        let (of_gone, _): (Vec<_>, Vec<_>) =
-            report.into_iter().partition(|it| is_gone(it.at.message));
+        // It has no role any more, nor is it lost twice.
+        let is_told = |it: &Diagnostic| {
+            !matches!(it.code.as_str(), "convert::role-changed" | "convert::lost-message")
+        };
+        let of_gone = report.into_iter().filter(|it| is_gone(it.at.message) && is_told(it));
         let kept: Vec<usize> =
             (0..self.content.messages.len()).filter(|it| !gone.contains(it)).collect();
-        let mut at = 0;
-        self.content.messages.retain(|_| {
-            at += 1;
-            !gone.contains(&(at - 1))
-        });
+        let staying = kept.iter().map(|at| self.content.messages[*at].clone()).collect();
+        let all = std::mem::replace(&mut self.content.messages, staying);
         out.clear();
         let report = self.write_messages(to, &options.write, out);
+        // What is said of the others is said of the messages as they were.
+        self.content.messages = all;
         let moved = report.into_iter().map(|mut it| {
             it.at.message = it.at.message.and_then(|at| kept.get(at).copied()).or(it.at.message);
             it
@@ -326,13 +329,13 @@ impl Document {
         let lost = gone
             .iter()
             .map(|at| Diagnostic::warning("convert::lost-message".into(), text).at_message(*at));
-        let mut all: Vec<_> = of_gone.into_iter().chain(moved).chain(lost).collect();
+        let mut all: Vec<_> = of_gone.chain(moved).chain(lost).collect();
         msg_core::sort_by_rank(&mut all, |it| it.at.message);
         all.into_iter().collect()
     }
 }
 
-/// The messages each of whose parts is lost, or an empty text.
+/// The messages each of whose parts is lost, or an empty text, and those of settings alone that are lost.
 fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     let mut lost: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for it in report.iter().filter(|it| it.code == "convert::lost-part") {
@@ -349,7 +352,10 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
         let message = messages.get(*at);
         message.is_some_and(|it| says_nothing(it) && it.tool_results().next().is_none())
     };
-    lost.into_iter().filter(is_gone).map(|it| it.0).collect()
+    let settings = report.iter().filter(|it| it.code == "convert::lost-member");
+    let settings = settings.filter_map(|it| it.at.message);
+    let settings = settings.filter(|at| messages.get(*at).is_some_and(Message::is_setting));
+    lost.into_iter().filter(is_gone).map(|it| it.0).chain(settings).collect()
 }
 
 /// Whether what is written has no ids, so that a call and its result find each other by their places.

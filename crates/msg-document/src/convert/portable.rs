@@ -40,10 +40,11 @@ pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: boo
             it.content.parts_mut().iter_mut().for_each(|it| replace(it, to));
         }
         if let Part::ToolResult(it) = part
-            && to == "bedrock"
+            && API_FORMATS.contains(&to)
             && it.content.parts().iter().any(|it| is_value(it, to))
         {
-            it.content.parts_mut().iter_mut().for_each(as_value);
+            let parts = it.content.parts_mut().iter_mut();
+            parts.filter(|it| is_value(it, to)).for_each(as_value);
         }
         replace(part, to);
     }
@@ -82,18 +83,22 @@ pub(super) fn refused_media(messages: &[Message], to: &str) -> Report {
     found.collect()
 }
 
-/// Whether a part of a result is an object of another provider, which is data where results may hold JSON.
+/// The formats of APIs, whose results hold JSON or its text.
+const API_FORMATS: [&str; 6] =
+    ["openai", "responses", "anthropic", "gemini", "interactions", "bedrock"];
+
+/// Whether a part of a result is an object of another provider, such as the tabs of a browser: data, which every API
+/// takes as JSON. What only its maker can open is none.
 fn is_value(part: &Part, to: &str) -> bool {
     let Part::Other(it) = part else { return false };
     !matches!(it.format.as_str(), "json" | "display")
         && it.format.as_str() != to
         && it.value.text().starts_with('{')
+        && it.value.member("encrypted_content").is_none()
 }
 
 fn as_value(part: &mut Part) {
-    if let Part::Other(it) = part
-        && it.format.as_str() != "display"
-    {
+    if let Part::Other(it) = part {
         it.format = Origin::Json;
     }
 }
@@ -130,6 +135,7 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
             Some(Part::Other(Other { format: Origin::Json, ..it.clone() }))
         }
         "anthropic" => block(&value).map(Part::text),
+        "bedrock" => value.get("searchResult").and_then(search_result).map(Part::text),
         "openai" => linked(&value, to),
         _ => None,
     };
@@ -208,15 +214,24 @@ fn member_of(it: &Other, name: &str) -> Option<RawJson> {
 
 /// The text of a block: the summary of a compaction, a search result, a document of texts.
 fn block(value: &Value) -> Option<String> {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
-    let heads = match text("type") {
-        "compaction" => Vec::new(),
-        "search_result" => vec![text("title"), text("source")],
-        "document" => vec![text("title"), text("context")],
-        _ => return None,
-    };
+    match value.get("type").and_then(Value::as_str)? {
+        "compaction" => said(value, &[]),
+        "search_result" => search_result(value),
+        "document" => said(value, &["title", "context"]),
+        _ => None,
+    }
+}
+
+/// The text of what a search found, of Anthropic and of Bedrock.
+fn search_result(value: &Value) -> Option<String> {
+    said(value, &["title", "source"])
+}
+
+/// The texts of a block, after those of its members that say what it is.
+fn said(value: &Value, heads: &[&str]) -> Option<String> {
+    let heads = heads.iter().filter_map(|it| value.get(it)?.as_str());
     let source = value.get("source").filter(|it| it.is_object());
-    let content = source.map_or(value, |it| it).get("content")?;
+    let content = source.unwrap_or(value).get("content")?;
     let said: Vec<&str> = match content {
         Value::String(text) => vec![text],
         Value::Array(blocks) => {
@@ -226,7 +241,7 @@ fn block(value: &Value) -> Option<String> {
         }
         _ => return None,
     };
-    let all: Vec<&str> = heads.into_iter().chain(said).filter(|it| !it.is_empty()).collect();
+    let all: Vec<&str> = heads.chain(said).filter(|it| !it.is_empty()).collect();
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 

@@ -22,6 +22,10 @@ pub(super) static APIS: &[Foreign] = &[
         "a log of an invocation of Bedrock, with its request and its response",
         &["document modelInvocationId", "document schemaType input"],
     ),
+    Foreign::new(
+        "an answer of Gemini without candidates, whose `promptFeedback` says why the prompt was blocked",
+        &["document promptFeedback !candidates !contents", "document promptFeedback/blockReason"],
+    ),
     Foreign::new("a batch row of Bedrock", &["document recordId modelInput"])
         .way("its conversation is in `modelInput`"),
     Foreign::sessions("messages of Haystack", Dialect::Haystack),

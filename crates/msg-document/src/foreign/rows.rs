@@ -157,6 +157,10 @@ pub(super) static TABLE: &[Foreign] = &[
         &["document prompt/id !input !output !messages"],
     ),
     Foreign::new(
+        "a request of the Responses API without `input`, whose conversation is kept at the provider",
+        &["document previous_response_id:T !input !output !messages"],
+    ),
+    Foreign::new(
         "a logged exchange, with a request in `messages` and answers in `choices`",
         &["document messages:F choices:F"],
     )

@@ -10,7 +10,7 @@ use msg_core::{FinishReason, Message, Report};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
-use crate::outline::{Item, List, Outline, Record, ValueKind, is_chat, is_known_chat};
+use crate::outline::{Item, List, Outline, Record, ValueKind, is_chat, is_known_chat, sets_output};
 use crate::refusal::Refusal;
 
 pub(crate) struct Anthropic;
@@ -126,13 +126,14 @@ fn has_marks(outline: &Outline<'_>) -> bool {
 /// A message with blocks of types that chat messages do not have, or a reply among others.
 pub(super) fn is_ours(record: &Record<'_>) -> bool {
     let is_reply = record.kind == Some("message") && record.has("stop_reason");
-    is_reply || (record.role.is_some() && record.blocks().any(is_block))
+    is_reply || sets_output(record) || (record.role.is_some() && record.blocks().any(is_block))
 }
 
 fn is_block(part: &Item<'_>) -> bool {
     match part.kind {
         Some("tool_use" | "redacted_thinking" | "server_tool_use" | "mcp_tool_use") => true,
         Some("container_upload" | "search_result") => true,
+        Some("tool_addition" | "tool_removal" | "mcp_tool_listing") => true,
         Some("tool_result") => part.has("tool_use_id"),
         // Mistral's holds a list.
         Some("thinking") => part.member("thinking") == Some(ValueKind::Text),

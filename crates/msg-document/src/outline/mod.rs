@@ -349,8 +349,14 @@ pub(crate) fn is_chat(record: &Record<'_>) -> bool {
     ];
     let is_item = record.kind.is_some() && record.role.is_none();
     let is_blank = record.has("role") && record.members().len() == 1;
-    let says = is_blank || OWN.iter().any(|it| record.has(it));
+    let says = is_blank || sets_output(record) || OWN.iter().any(|it| record.has(it));
     says && !is_item && !record.is_list("parts")
+}
+
+/// Whether a message is an instruction of Anthropic that sets how the model answers from there on, with or without a
+/// text (AN-5a).
+pub(crate) fn sets_output(record: &Record<'_>) -> bool {
+    record.role == Some("system") && record.member("output_config") == Some(ValueKind::Object)
 }
 
 /// Whether a chat message has a role that chat messages are known to have, and a member in which it can say something:

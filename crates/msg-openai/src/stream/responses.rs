@@ -92,8 +92,9 @@ impl ResponsesAssembler {
         if HOSTED.contains(&name) {
             return;
         }
-        // What a tool of the provider does meanwhile has but the place of its item.
-        let is_progress = name.ends_with("_call") || name == "mcp_list_tools";
+        // What the provider does meanwhile has but the place of its item.
+        let is_progress =
+            name.ends_with("_call") || matches!(name, "mcp_list_tools" | "compaction");
         if !is_read && !is_progress {
             let text = || format!("unknown event \"response.{kind}\"");
             return self.head.note(Note::UNKNOWN_EVENT, text);

@@ -187,7 +187,8 @@ fn media(part: &Part) -> Option<String> {
 fn text_of(part: &Part) -> String {
     match part {
         Part::Text(it) | Part::Refusal(it) => it.text.clone(),
-        Part::Other(it) if it.format == msg_core::Origin::Json => value_text(it.value.text()),
+        // An object of another provider is data in a result.
+        Part::Other(it) => value_text(it.value.text()),
         _ => String::new(),
     }
 }
