@@ -22,11 +22,12 @@ pub(crate) const OUTSIDE: u8 = u8::MAX;
 
 const WIRES: &str =
     "msg-anthropic msg-codec msg-core msg-forms msg-gemini msg-json msg-openai msg-xml";
-const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
+const FORMATS: &str = "msg-anthropic msg-bedrock msg-cache msg-codec msg-compact msg-core msg-file? msg-forms msg-gemini msg-json msg-openai msg-session msg-xml";
+const DOCUMENT: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-formats msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-xml";
 const EXAMPLES: &str = "msg-anthropic msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-xml";
-const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
+const PROGRAM: &str = "msg-anthropic msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-formats msg-forms msg-gemini msg-json msg-openai msg-schema msg-session msg-view msg-xml";
 const BENCHES: &str = "msg-anthropic msg-arrow msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-openai msg-session msg-xml";
-const FUZZ: &str = "msg-anthropic msg-arrow msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-forms msg-gemini msg-json msg-openai msg-relay msg-session msg-view msg-xml testkit";
+const FUZZ: &str = "msg-anthropic msg-arrow msg-bedrock msg-cache msg-chainast msg-codec msg-compact msg-core msg-document msg-file msg-formats msg-forms msg-gemini msg-json msg-openai msg-relay msg-session msg-view msg-xml testkit";
 
 pub(crate) const LAYERS: &[Room] = &[
     room("msg-json", 0, "", "testkit", 8),
@@ -56,17 +57,18 @@ pub(crate) const LAYERS: &[Room] = &[
     room("msg-file", 3, "msg-core msg-json msg-xml", "testkit", 0),
     room("msg-compact", 3, "msg-chainast msg-core msg-forms msg-json", "msg-openai testkit", 0),
     room("msg-session", 5, WIRES, "testkit", 0),
-    room("msg-document", 6, DOCUMENT, "testkit", 0),
-    room("msg-view", 7, "msg-core msg-document msg-json", "msg-chainast msg-openai testkit", 0),
+    room("msg-formats", 6, FORMATS, "testkit", 0),
+    room("msg-document", 7, DOCUMENT, "testkit", 0),
+    room("msg-view", 8, "msg-core msg-document msg-json", "msg-chainast msg-openai testkit", 0),
     room(
         "msg-relay",
-        7,
+        8,
         "msg-anthropic msg-bedrock msg-codec msg-core msg-document msg-gemini msg-json msg-openai",
         "",
         0,
     ),
-    room("msg-cli", 8, PROGRAM, "testkit", 0),
-    room("msg-arrow", 7, "msg-cache msg-core msg-document msg-json", "testkit", 0),
+    room("msg-cli", 9, PROGRAM, "testkit", 0),
+    room("msg-arrow", 8, "msg-cache msg-core msg-document msg-json", "testkit", 0),
     room("testkit", OUTSIDE, "", "", 1),
     room("doc-examples", OUTSIDE, "", EXAMPLES, 0),
     room("xtask", OUTSIDE, "", "", 0),

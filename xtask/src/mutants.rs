@@ -33,7 +33,8 @@ const MOVES_CONTENT: &[(&str, &[&str])] = &[
     ("msg-bedrock", &["read", "write", "stream", "head.rs", "converse.rs"]),
     ("msg-chainast", &["repair", "edit", "conform", "cut"]),
     ("msg-compact", &["state", "policy", "engine"]),
-    ("msg-document", &["convert", "fit", "layout", "formats", "text_calls"]),
+    ("msg-formats", &["layout", "formats", "text_calls"]),
+    ("msg-document", &["convert", "fit"]),
     ("msg-session", &["edit.rs", "link", "dialects", "frame", "write"]),
     ("msg-xml", &["block", "text", "dialect", "render.rs", "value.rs", "passthrough.rs"]),
     ("msg-file", &["syntax", "model", "history", "append", "edit", "store", "render.rs"]),
@@ -49,6 +50,7 @@ const TESTED_BY: &[(&str, &[&str])] = &[
     ("msg-json", &["msg-json", "msg-core", "msg-forms"]),
     ("msg-core", &["msg-core", "msg-forms", "msg-chainast"]),
     ("msg-codec", &["msg-codec", "msg-openai", "msg-anthropic", "msg-gemini", "msg-bedrock"]),
+    ("msg-formats", &["msg-formats", "msg-document"]),
 ];
 
 /// What no test can see: checks that are compiled for tests only, what is printed for a person, and another way of joining

@@ -10,17 +10,15 @@ use std::ops::Range;
 use msg_chainast::{Acceptance, ChainRepairOptions, Profile, ReasoningRequired, RequestThinking};
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity, request, with_article};
+use msg_formats::{Format, ReadOptions, Refusal, Side};
 use serde::Serialize;
 
 use crate::api_shapes::{
     Judged, Seen, add_refused, foreign_parts, may_be_completed, refused_by_api, unread_calls,
 };
-use crate::codec::Side;
 use crate::document::Document;
-use crate::format::Format;
 use crate::json::{repair_json, to_json};
-use crate::options::{CheckOptions, ReadOptions, RepairOptions};
-use crate::refusal::Refusal;
+use crate::options::{CheckOptions, RepairOptions};
 use crate::repair::repair_one;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
@@ -148,10 +146,7 @@ pub(crate) fn read_whole(
 ) -> Result<Document, Refusal> {
     match known.filter(|_| options.from.is_none()) {
         // What it has of other formats was seen with its skeleton.
-        Some(_) => {
-            let read = Document::read_content(json, &options.clone().with_from(known));
-            read.map(Document::lowered)
-        }
+        Some(_) => Document::read_known(json, &options.clone().with_from(known)),
         None => Document::read(json, options),
     }
 }
@@ -180,7 +175,7 @@ impl CheckOptions {
 
 impl Document {
     /// Checks what was read. What only its text shows, a member that the provider requires or does not know, is seen
-    /// where the document has its [source](Document::source).
+    /// where the document has its [source](msg_formats::Document::source).
     pub fn check(&self, options: &CheckOptions) -> Checked {
         let text = self.source().filter(|_| !self.is_edited());
         let mut checked = self.check_text(text, options);
@@ -367,7 +362,7 @@ impl Document {
         let (mut rules, profile) = self.rules(options.chain, options.profile.as_ref());
         let mut messages = Cow::Borrowed(self.messages());
         if self.withholds_ids(profile.as_deref()) {
-            self.given.take_back(messages.to_mut());
+            self.without_given_ids(messages.to_mut());
         }
         let messages = messages.as_ref();
         // Its calls are run after it was read. A repair makes a whole conversation of it, in which they have results.
@@ -397,9 +392,7 @@ impl Document {
     /// Whether the provider wants the ids in the document that were given to a `function_call` and its result.
     pub(crate) fn withholds_ids(&self, profile: Option<&Profile>) -> bool {
         let is_refused = |it: &Profile| it.old_calls == Acceptance::Reject;
-        self.format().name() == "openai"
-            && !self.given.is_empty()
-            && profile.is_some_and(is_refused)
+        self.format().name() == "openai" && self.has_given_ids() && profile.is_some_and(is_refused)
     }
 
     /// The rules of the chain as they are for this document, and the profile, asked as the model that its request
@@ -409,7 +402,7 @@ impl Document {
         rules: msg_chainast::ChainCheckOptions,
         profile: Option<&'p Profile>,
     ) -> (msg_chainast::ChainCheckOptions, Option<Cow<'p, Profile>>) {
-        let head = profile.and_then(|_| self.content.around.head());
+        let head = profile.and_then(|_| self.borrowed_head());
         let model = head.as_ref().and_then(|it| it.model.as_deref());
         let of_model = |it: &Profile| match model {
             Some(model) if it.model.is_empty() => Some(it.asked_as(model)),
@@ -422,7 +415,7 @@ impl Document {
         });
         let rules = msg_chainast::ChainCheckOptions {
             several_systems: self.has_text_calls(),
-            several_users: rules.several_users || self.format().codec().joins_users(),
+            several_users: rules.several_users || self.format().joins_users(),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
             thinking: match head.as_deref().map_or(rules.thinking, thinking) {
                 // Who takes chat messages and Responses wants missing reasoning back in the former alone: the
@@ -502,7 +495,7 @@ pub(crate) fn other_body(
     let (format, is_body) = (document.format(), document.head().is_some());
     let is_own = is_asked(profile, document) || profile.name == "generic";
     let wanted: Format = profile.format.parse().ok()?;
-    if is_own || !is_body || !format.codec().is_of_an_api() || !STRICT.contains(&&*profile.name) {
+    if is_own || !is_body || !format.is_of_an_api() || !STRICT.contains(&&*profile.name) {
         return None;
     }
     let read = options.read.clone().with_from(Some(wanted));
@@ -512,7 +505,7 @@ pub(crate) fn other_body(
     if as_wanted.is_some_and(is_sound) {
         return None;
     }
-    let (what, titled) = (document.what(), wanted.codec().title());
+    let (what, titled) = (document.what(), wanted.title());
     let text = format!("`{}` takes {titled} requests, found {}", profile.name, with_article(&what));
     let fix = format!("convert it: `msg convert --to {wanted} --request`");
     Some(Diagnostic::error(Code::new("profile::other-format"), text).with_fix(fix))

@@ -1,26 +1,19 @@
-//! A document that has been read: messages, and what surrounds them for the way back.
+//! A document that has been read, to be asked: what the checks, repairs and conversions of this crate are methods of.
 //!
-//! What each format does with its bytes is in `formats`.
+//! Reads and writes nothing itself: that is for `msg-formats`, whose document is inside.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut};
 
-use msg_compact::{MediaRates, Plan};
-use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, Message, Part, Provenance, RawJson, Role, SeededIds, Severity};
-use msg_forms::turns::LowerOptions;
-use msg_json::{Kind, Reader};
+use msg_compact::MediaRates;
+use msg_core::{Diagnostic, Message, Part, SeededIds};
+use msg_formats::{ReadOptions, Refusal};
 
 use crate::api_shapes::foreign_parts;
-use crate::codec::{Content, Edited, Side};
-use crate::format::Format;
-use crate::lead::{Beside, GivenIds, Lead};
-use crate::options::ReadOptions;
-use crate::recognise::{foreign_part, unlike};
-use crate::refusal::Refusal;
-use crate::text_calls::{CallForms, TextCalls};
+use crate::lead::{Beside, JoinedUsers, Lead};
 
 /// A document that has been read.
+///
+/// It can be asked what the functions of this crate answer, and has all methods of the document of `msg-formats`.
 ///
 /// ```
 /// use msg_core::{Message, Report};
@@ -36,27 +29,31 @@ use crate::text_calls::{CallForms, TextCalls};
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub struct Document {
-    pub(crate) format: Format,
-    /// What it is called; some readers look at it.
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) content: Content,
-    pub(crate) calls: CallForms,
-    /// What was text, once calls have been read from it.
-    pub(crate) texts: Option<TextCalls>,
+    read: msg_formats::Document,
     /// What stayed when the messages were taken for a tree.
-    pub(crate) lead: Lead,
+    lead: Lead,
     /// A repair found errors that it could not mend.
     pub(crate) may_have_errors: bool,
-    /// How it took it that its messages are others than those that were read.
-    pub(crate) edited: Option<Edited>,
-    /// Ids that it did not have.
-    pub(crate) given: GivenIds,
-    /// The member that holds one message where a list of them is wanted.
-    pub(crate) listed: Option<&'static str>,
-    /// The text whose layout is kept.
-    pub(crate) source: Option<Vec<u8>>,
-    /// How many bytes it was read from: about as many are written.
-    pub(crate) size: usize,
+}
+
+impl From<msg_formats::Document> for Document {
+    fn from(read: msg_formats::Document) -> Self {
+        Document { read, lead: Lead::default(), may_have_errors: false }
+    }
+}
+
+impl Deref for Document {
+    type Target = msg_formats::Document;
+
+    fn deref(&self) -> &Self::Target {
+        &self.read
+    }
+}
+
+impl DerefMut for Document {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.read
+    }
 }
 
 impl Document {
@@ -67,127 +64,34 @@ impl Document {
         Ok(Document::read_unlowered(bytes, options)?.lowered())
     }
 
-    /// With messages, of a document that was just read.
-    pub(crate) fn lowered(self) -> Self {
-        let mut res = self;
-        let notes = res.lower(&LowerOptions::strict());
-        res.content.notes.extend(notes);
-        if res.format.codec().matches_by_name() {
-            res.given = GivenIds::give(&mut res.content.messages);
-        } else if res.format.name() == "openai" {
-            let is_answer = matches!(res.side(), Side::Answer) || res.is_lone_answer();
-            res.given = GivenIds::give_to_function_calls(&mut res.content.messages, is_answer);
-        }
-        if res.is_empty() {
-            res.content.notes.push(no_messages());
-        }
-        res
-    }
-
     /// As [`Document::read`], but turns stay turns: messages exist only after
-    /// [`Document::lower`].
+    /// [`Document::lower`](msg_formats::Document::lower).
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
-        let refusal = match Document::read_as_it_is(bytes, options) {
-            Ok(document) => return Ok(document),
-            Err(refusal) => refusal,
-        };
-        // One message where a list of them is wanted is a list of one (MS-29).
-        let Some((listed, name)) = with_list(bytes) else { return Err(refusal) };
-        let Ok(mut document) = Document::read_as_it_is(&listed, options) else {
-            return Err(refusal);
-        };
-        let text = format!("{name} must be a list of messages, found an object");
-        let note = Diagnostic::warning(Code::new("message::wrong-type"), text);
-        document.content.notes.insert(0, note.at_pointer(format!("/{name}")));
-        document.listed = Some(name);
-        Ok(document)
-    }
-
-    fn read_as_it_is(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
-        let mut document = Document::read_content(bytes, options)?;
-        if let Some(named) = options.from.filter(|it| !it.is_session()) {
-            let Content { messages, notes, .. } = &mut document.content;
-            let said = |at| foreign_parts(messages).any(|it| it.at.message == at);
-            notes.extend(foreign_part(bytes, named).filter(|it| !said(it.at.message)));
+        let mut read = msg_formats::Document::read_unlowered(bytes, options)?;
+        if read.notes().iter().any(is_foreign_part) {
+            // What is said of a part by its type is not said of its message once more.
+            let said: Vec<_> = foreign_parts(read.messages()).map(|it| it.at.message).collect();
+            read.retain_notes(|it| !is_foreign_part(it) || !said.contains(&it.at.message));
         }
-        Ok(document)
+        Ok(read.into())
     }
 
-    /// As it is read, without what it has of other formats than the one that it was named as.
-    pub(crate) fn read_content(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
-        options.expect_size(bytes)?;
-        let format = options.format(bytes).inspect_err(
-            |refusal| tracing::debug!(bytes = bytes.len(), %refusal, "document refused"),
-        )?;
-        tracing::debug!(format = format.name(), bytes = bytes.len(), "document recognised");
-        let read = format.codec().read(bytes, &options.name);
-        let content = match options.from.filter(|it| !it.is_session()) {
-            Some(named) => read.map_err(|it| unlike(bytes, named, it))?,
-            None => read?,
-        };
-        Ok(Document { size: bytes.len(), ..Document::of_content(format, content, options) })
+    /// Chat messages that are known to be that: they were recognised before.
+    pub(crate) fn read_known(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
+        msg_formats::Document::read_known(bytes, options).map(|it| it.lowered().into())
     }
 
-    /// What a reader made, as a document.
-    pub(crate) fn of_content(format: Format, content: Content, options: &ReadOptions) -> Self {
-        Document {
-            format,
-            name: options.name.clone(),
-            content,
-            calls: options.calls,
-            texts: None,
-            lead: Lead::default(),
-            edited: None,
-            may_have_errors: false,
-            given: GivenIds::default(),
-            listed: None,
-            source: None,
-            size: 0,
-        }
+    /// With messages, of a document that was just read: turns become messages by the rules that are safe to send.
+    #[must_use]
+    pub fn lowered(self) -> Self {
+        Document { read: self.read.lowered(), ..self }
     }
 
-    /// Whether it is empty: nothing can be said of no messages.
-    pub fn is_empty(&self) -> bool {
-        self.content.messages.is_empty()
-    }
-
-    /// Makes messages of turns, and returns what was left out or changed. Nothing for a format that
-    /// has messages.
-    pub fn lower(&mut self, options: &LowerOptions) -> Vec<Diagnostic> {
-        let Content { messages, around, .. } = &mut self.content;
-        let mut found = around.lower(messages, options);
-        if self.texts.is_none() && self.has_text_calls() {
-            let headed = !self.format.codec().has_text_calls();
-            let (texts, more) = TextCalls::read(&mut self.content.messages, headed);
-            self.texts = Some(texts);
-            found.extend(more);
-        }
-        found
-    }
-
-    /// Whether calls are in the text of assistants, and several system messages are fine (MS-10).
-    pub fn has_text_calls(&self) -> bool {
-        self.calls.are_in_texts(self.format)
-    }
-
-    /// What was odd about it, as the reader reports it.
-    pub fn notes(&self) -> &[Diagnostic] {
-        &self.content.notes
-    }
-
-    /// Gives the notes away.
-    pub fn take_notes(&mut self) -> Vec<Diagnostic> {
-        std::mem::take(&mut self.content.notes)
-    }
-
-    /// The options that a document of turns brings along.
-    pub fn own_options(&self) -> Option<&RawJson> {
-        self.content.around.own_options()
-    }
-
-    /// The text that lines and columns of its diagnostics count in, if it is a text for people.
-    pub fn text(&self) -> Option<&[u8]> {
-        self.content.around.text()
+    /// Reads what was written of this document, as this one was read.
+    ///
+    /// Fails as its format's reader does, with the place.
+    pub fn read_again(&self, written: &[u8]) -> Result<Self, Refusal> {
+        Document::read(written, &self.read_options().with_from(Some(self.format())))
     }
 
     /// The source of fresh ids for one document. Seeded by a constant, so that no answer depends on what was
@@ -200,141 +104,35 @@ impl Document {
     /// assert_eq!(Document::ids().next_u64(), Document::ids().next_u64());
     /// ```
     pub fn ids() -> SeededIds {
-        SeededIds::new(0)
-    }
-
-    /// The format that it was read in.
-    pub fn format(&self) -> Format {
-        self.format
-    }
-
-    /// What it was read as, for people: `OpenAI chat request`, `Gemini response`, `goose`.
-    pub fn what(&self) -> String {
-        let title = self.format.codec().title();
-        match self.side() {
-            Side::Answer | Side::Choices => format!("{title} response"),
-            Side::Exchange { .. } => format!("{title} request with its response"),
-            _ if self.head().is_some() => format!("{title} request"),
-            _ => title.to_owned(),
-        }
+        msg_formats::Document::ids()
     }
 
     /// The messages.
     pub fn messages(&self) -> &[Message] {
-        &self.content.messages
-    }
-
-    /// What the messages are.
-    pub(crate) fn side(&self) -> Side {
-        self.content.around.side()
-    }
-
-    /// Whether it is an answer without what was asked, in a list and not in the response that it came in: a response that
-    /// was converted, or a message that is still to be appended.
-    pub(crate) fn is_lone_answer(&self) -> bool {
-        let messages = self.messages();
-        !messages.is_empty()
-            && messages.iter().all(|it| it.role == Role::Assistant)
-            && self.head().is_none_or(|it| it.model.is_none())
-    }
-
-    /// Whether the messages go on with a conversation that the provider has, so that they may begin with
-    /// results whose calls are there (OA-14).
-    pub fn is_continued(&self) -> bool {
-        matches!(self.side(), Side::Continuation | Side::Exchange { is_continued: true })
-    }
-
-    /// Whether it is written as a plan says ([`Document::put_planned`]).
-    pub(crate) fn is_edited_by_plan(&self) -> bool {
-        self.format.codec().is_edited_by_plan()
-    }
-
-    /// Gives calls and results without an id one, and returns which calls got one (GE-6).
-    pub(crate) fn link_ids(&mut self) -> Vec<Diagnostic> {
-        msg_codec::link_ids(&mut self.content.messages).into_vec()
-    }
-
-    /// Gives the messages away and forgets what surrounded them.
-    pub fn into_messages(self) -> Vec<Message> {
-        self.content.messages
-    }
-
-    /// Gives the messages away for a while.
-    pub fn take_messages(&mut self) -> Vec<Message> {
-        std::mem::take(&mut self.content.messages)
-    }
-
-    /// Says who made the assistant's messages, where the document does not say it.
-    pub fn say_who_made_it(&mut self, maker: Option<&Provenance>) {
-        let Some(maker) = maker else { return };
-        for it in self.content.messages.iter_mut().filter(|it| it.role == Role::Assistant) {
-            let Provenance { provider, model, account } =
-                it.provenance().cloned().unwrap_or_default();
-            it.set_provenance(Provenance {
-                provider: provider.or_else(|| maker.provider.clone()),
-                model: model.or_else(|| maker.model.clone()),
-                account: account.or_else(|| maker.account.clone()),
-            });
-        }
+        self.read.messages()
     }
 
     /// Puts messages back in their place, as they were taken.
     pub fn put_messages(&mut self, messages: Vec<Message>) {
-        self.content.messages = messages;
+        self.read.put_messages(messages);
     }
 
     /// Puts other messages in the place of those that were taken. What no edit touched stays as it came, where the
     /// format allows it.
     pub fn put_edited(&mut self, messages: Vec<Message>) {
-        self.put_planned(messages, None);
+        self.read.put_edited(messages);
     }
 
-    /// As [`Document::put_edited`], where a plan says how they became others (CP-63).
-    pub fn put_planned(&mut self, messages: Vec<Message>, plan: Option<&Plan>) {
-        let Content { around, .. } = &mut self.content;
-        self.edited = Some(match &self.texts {
-            Some(texts) => around.edited_by(&texts.write(&messages), None),
-            None => around.edited_by(&messages, plan),
-        });
-        self.content.messages = messages;
+    /// Gives the messages away and forgets what surrounded them.
+    pub fn into_messages(self) -> Vec<Message> {
+        self.read.into_messages()
     }
 
-    /// Messages of which some are gone, and the others are as they were: of those before, these stay.
-    pub(crate) fn put_cut(&mut self, kept: Vec<Message>, stays: &[bool]) {
-        if self.texts.is_none() && self.content.around.cut_to(&kept, stays) {
-            self.edited = Some(Edited::Kept);
-            self.content.messages = kept;
-        } else {
-            self.put_edited(kept);
-        }
-    }
-
-    /// Whether its messages are others than those that were read.
-    pub fn is_edited(&self) -> bool {
-        self.edited.is_some()
-    }
-
-    /// What an edit of an agent's session left out, if it is written anew: its records, and the lines that are none.
-    pub fn written_anew(&self) -> Vec<Diagnostic> {
-        let is_anew = matches!(self.edited, Some(Edited::Anew));
-        let Some(anew) = self.format.written_anew().filter(|_| is_anew) else { return Vec::new() };
-        let of_session = |it: &&Diagnostic| it.code.as_str().starts_with("session::");
-        let said = self.content.notes.iter().filter(of_session).filter_map(|it| match &it.fix {
-            // What a reader mends in memory is so in what is written.
-            Some(_) => Some(it.clone()),
-            None if it.code == "session::off-path" => {
-                let mut it = it.clone().with_fix("left them out");
-                it.severity = Severity::Warning;
-                Some(it)
-            }
-            None => None,
-        });
-        std::iter::once(anew).chain(said).collect()
-    }
-
-    /// What it asks besides its conversation, if it is a request (AN-21).
-    pub fn head(&self) -> Option<RequestHead> {
-        self.content.around.head().map(Cow::into_owned)
+    /// Makes it `other`, a document that was read of the same text with words that this one lacks; its source stays.
+    pub(crate) fn replace_with(&mut self, other: Document) {
+        let Document { read, lead, may_have_errors } = other;
+        self.read.replace_with(read);
+        (self.lead, self.may_have_errors) = (lead, may_have_errors);
     }
 
     /// The formulas by which its images, sound and files are counted: of the provider whose format it is, for the model
@@ -351,11 +149,10 @@ impl Document {
         let model = self.head().and_then(|it| it.model);
         MediaRates::of(provider, model.as_deref())
     }
+}
 
-    /// The names of the members that are left out where its messages go out alone.
-    pub fn members(&self) -> Vec<String> {
-        self.content.around.members()
-    }
+fn is_foreign_part(it: &Diagnostic) -> bool {
+    it.code == "message::foreign-part"
 }
 
 impl Document {
@@ -368,7 +165,7 @@ impl Document {
         }
     }
 
-    /// As [`Document::take_messages`], for a tree: what is before the first user message and in no section stays
+    /// As [`take_messages`](msg_formats::Document::take_messages), for a tree: what is before the first user message and in no section stays
     /// with the document. That is the beginning of a request that goes on with a history elsewhere, and the
     /// system messages after the first where there may be several. Messages of users in a row are joined where the
     /// format may have them.
@@ -388,7 +185,7 @@ impl Document {
     pub fn take_for_tree(&mut self) -> Vec<Message> {
         let beside = self.beside();
         let mut messages = self.take_messages();
-        let joined = self.format().join_users(&mut messages);
+        let joined = JoinedUsers::of(self.format(), &mut messages);
         self.lead = Lead::take(&mut messages, beside).with_joined(joined);
         messages
     }
@@ -423,62 +220,8 @@ pub(crate) fn has_media(part: &Part) -> bool {
     }
 }
 
-/// A body whose messages are one message, with a list around it, and the name of the member.
-fn with_list(bytes: &[u8]) -> Option<(Vec<u8>, &'static str)> {
-    let (place, name) = last_member(bytes, &["messages", "input"], Kind::Object)?;
-    let (before, rest) = bytes.split_at(place.start);
-    let (message, after) = rest.split_at(place.len());
-    Some(([before, b"[", message, b"]", after].concat(), name))
-}
-
-/// The body again without that list, if it still holds one message.
-pub(crate) fn without_list(bytes: &[u8], name: &'static str) -> Option<Vec<u8>> {
-    let (place, _) = last_member(bytes, &[name], Kind::Array)?;
-    let mut list = Reader::new(&bytes[place.clone()]).ok()?;
-    list.begin_array().ok()?;
-    list.next_element().ok()?.then_some(())?;
-    let message = list.raw().ok()?;
-    if list.next_element().ok()? {
-        return None;
-    }
-    Some([&bytes[..place.start], message.as_bytes(), &bytes[place.end..]].concat())
-}
-
-/// Where the last member of one of these names is in an object, if its value is of this kind.
-fn last_member(
-    bytes: &[u8],
-    names: &[&'static str],
-    wanted: Kind,
-) -> Option<(Range<usize>, &'static str)> {
-    let mut reader = Reader::new(bytes).ok()?;
-    if reader.peek().ok()? != Kind::Object {
-        return None;
-    }
-    reader.begin_object().ok()?;
-    let mut found = None;
-    while let Some(key) = reader.next_key().ok()? {
-        let name = names.iter().find(|it| key.text == **it);
-        let (kind, start) = (reader.peek().ok()?, reader.next_offset());
-        reader.raw().ok()?;
-        if let Some(name) = name {
-            found = (kind == wanted).then(|| (start..reader.offset(), *name));
-        }
-    }
-    found
-}
-
-/// Of nothing it cannot be said that nothing is wrong (MS-9).
-pub(crate) fn no_messages() -> Diagnostic {
-    let text = "no messages: nothing to check";
-    Diagnostic::new(Severity::Warning, Code::new("message::no-messages"), text)
-}
-
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let messages = self.content.messages.len();
-        f.debug_struct("Document")
-            .field("format", &self.format)
-            .field("messages", &messages)
-            .finish()
+        self.read.fmt(f)
     }
 }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use msg_core::{Diagnostic, RawJson, pointer_step};
+use msg_formats::HeadEdit;
 use msg_json::Writer;
 
 /// Whether an edit is proposed or was made.
@@ -18,45 +19,34 @@ pub(crate) enum Tense {
     Past,
 }
 
-/// What is done to a member.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Edit {
-    Set(RawJson),
-    /// A member of the body that it does not have.
-    Add(&'static str, RawJson),
-    /// Under another name, with another value or its own.
-    Rename(&'static str, Option<RawJson>),
-    Remove,
-}
-
 /// What is to be done to the members of a request.
 #[derive(Debug, Default)]
 pub(crate) struct HeadEdits {
     /// By JSON pointer.
-    edits: BTreeMap<String, Edit>,
+    edits: BTreeMap<String, HeadEdit>,
     /// What was found, each with its edit.
     pub(crate) found: Vec<Diagnostic>,
 }
 
 impl HeadEdits {
-    pub(crate) fn add(&mut self, pointer: impl Into<String>, edit: Edit) {
+    pub(crate) fn add(&mut self, pointer: impl Into<String>, edit: HeadEdit) {
         self.edits.insert(pointer.into(), edit);
     }
 
     /// The members that the body gets.
     pub(crate) fn added(&self) -> impl Iterator<Item = (&'static str, &RawJson)> {
         self.edits.values().filter_map(|it| match it {
-            Edit::Add(name, raw) => Some((*name, raw)),
+            HeadEdit::Add(name, raw) => Some((*name, raw)),
             _ => None,
         })
     }
 
     /// What is done to a member of the body; none if nothing is, and nothing in it.
-    pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<Edit> {
+    pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<HeadEdit> {
         let pointer = format!("/{}", pointer_step(name));
         let inside = || RawJson::written(|it| self.write(raw, &pointer, it));
         let own = self.edits.get(&pointer).cloned();
-        own.or_else(|| self.touches(&pointer).then(|| Edit::Set(inside())))
+        own.or_else(|| self.touches(&pointer).then(|| HeadEdit::Set(inside())))
     }
 
     /// Whether an edit is in the value at a pointer.
@@ -75,18 +65,20 @@ impl HeadEdits {
                 for (name, value) in members {
                     let pointer = format!("{pointer}/{}", pointer_step(&name));
                     match self.edits.get(&pointer) {
-                        Some(Edit::Set(new)) => it.key(&name).raw(new.text()),
-                        Some(Edit::Rename(name, new)) => {
+                        Some(HeadEdit::Set(new)) => it.key(&name).raw(new.text()),
+                        Some(HeadEdit::Rename(name, new)) => {
                             it.key(name).raw(new.as_ref().unwrap_or(&value).text());
                         }
-                        Some(Edit::Remove) => {}
-                        Some(Edit::Add(..)) | None => self.write(&value, &pointer, it.key(&name)),
+                        Some(HeadEdit::Remove) => {}
+                        Some(HeadEdit::Add(..)) | None => {
+                            self.write(&value, &pointer, it.key(&name));
+                        }
                     }
                 }
             });
         } else if let Ok(items) = raw.parse::<Vec<RawJson>>() {
             let places = items.iter().enumerate().map(|(at, it)| (format!("{pointer}/{at}"), it));
-            let left = places.filter(|it| self.edits.get(&it.0) != Some(&Edit::Remove));
+            let left = places.filter(|it| self.edits.get(&it.0) != Some(&HeadEdit::Remove));
             it.array(left, |it, (pointer, item)| self.write(item, &pointer, it));
         } else {
             it.raw(raw.text());

@@ -12,15 +12,13 @@ use std::collections::HashMap;
 use std::fmt;
 
 use msg_core::{Message, Part, Role, ToolCall, ToolResult};
+use msg_formats::{CallForms, Format, ReadOptions, Refusal};
 use msg_json::{TextState, write_compact};
 use serde::{Deserialize, Serialize, Serializer};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::document::Document;
-use crate::format::Format;
-use crate::options::{self, ReadOptions};
-use crate::refusal::Refusal;
-use crate::text_calls::CallForms;
+use crate::options::{self};
 
 /// A key of 128 bits. Equal keys are equal conversations, but for the chance of a collision that was not forged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

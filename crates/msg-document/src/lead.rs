@@ -1,9 +1,8 @@
 //! What of a document no chain can hold is put aside while its messages are judged, and put back: its beginning, messages of
 //! users that follow each other, and the places of cache breakpoints.
 //!
-//! The beginning has ids that the document did not have (GE-6), and what is before the first user message: the start of a
-//! continued request (OA-14), which goes on with a history that the provider has, and the system messages after the first
-//! of a format that may have several (MS-10).
+//! The beginning is what is before the first user message: the start of a continued request (OA-14), which goes on with a
+//! history that the provider has, and the system messages after the first of a format that may have several (MS-10).
 //!
 //! ```text
 //! system | result  assistant  result | user  assistant …
@@ -30,14 +29,12 @@
 //!
 //! Parts are compared as they are, so that one which was mended keeps the breakpoint that it has.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use msg_chainast::MessageOrigin;
 use msg_core::{Diagnostic, Extra, Message, Origin, Part, Position, RawJson, Role, native};
-use msg_openai::chat::{answers_function_call, function_call};
+use msg_formats::{Format, Refusal};
 use xxhash_rust::xxh3::xxh3_128;
-
-use crate::refusal::Refusal;
 
 /// What of a history is beside the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -162,87 +159,6 @@ impl Lead {
     }
 }
 
-/// The ids that were given to the calls of a document whose format matches results by name, while they are judged and
-/// mended; they are taken away again on the way back (GE-6). Chat messages match a `function_call` by name (OA-1).
-#[derive(Default)]
-pub(crate) struct GivenIds(HashSet<String>);
-
-impl GivenIds {
-    /// Gives each call and result without an id one.
-    pub(crate) fn give(messages: &mut [Message]) -> Self {
-        let before: HashSet<_> = ids(messages).map(str::to_owned).collect();
-        msg_codec::link_ids(messages);
-        let given = ids(messages).filter(|it| !before.contains(*it));
-        Self(given.map(str::to_owned).collect())
-    }
-
-    /// Gives each `function_call` that is answered by the message after it an id, and its result the same; in an answer
-    /// alone, whose calls are run after it was read, each.
-    pub(crate) fn give_to_function_calls(messages: &mut [Message], is_answer: bool) -> Self {
-        let is_open = |it: &Message| is_answer && function_call(it).is_some();
-        let is_answered = |it: &[Message]| answers_function_call(&it[0], &it[1]);
-        if !messages.iter().any(is_open) && !messages.windows(2).any(is_answered) {
-            return Self::default();
-        }
-        let taken: HashSet<_> = ids(messages).map(str::to_owned).collect();
-        let mut free = (0..).map(|it| format!("call_{it}")).filter(|it| !taken.contains(it));
-        let mut given = HashSet::new();
-        for at in 0..messages.len() {
-            let n = match &messages[at..] {
-                [before, result, ..] if answers_function_call(before, result) => 2,
-                [message, ..] if is_open(message) => 1,
-                _ => continue,
-            };
-            let Some(id) = free.next() else { continue };
-            for part in messages[at..at + n].iter_mut().flat_map(|it| &mut it.parts) {
-                match part {
-                    Part::ToolCall(it) => it.id.clone_from(&id),
-                    Part::ToolResult(it) => it.call_id.clone_from(&id),
-                    _ => {}
-                }
-            }
-            given.insert(id);
-        }
-        Self(given)
-    }
-
-    /// Whether none was given.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Takes the ids away. A result gets the name of its call, by which alone it is the call's then: it may have
-    /// been made up meanwhile, or have been another tool's.
-    pub(crate) fn take_back(&self, messages: &mut [Message]) {
-        if self.0.is_empty() {
-            return;
-        }
-        let mut names = HashMap::new();
-        for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
-            match part {
-                Part::ToolCall(it) if self.0.contains(&it.id) => {
-                    names.insert(std::mem::take(&mut it.id), it.name.clone());
-                }
-                Part::ToolResult(it) if self.0.contains(&it.call_id) => {
-                    let id = std::mem::take(&mut it.call_id);
-                    it.name = names.get(&id).cloned().or(it.name.take());
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-fn ids(messages: &[Message]) -> impl Iterator<Item = &str> {
-    let parts = messages.iter().flat_map(|it| &it.parts);
-    let ids = parts.filter_map(|it| match it {
-        Part::ToolCall(it) => Some(it.id.as_str()),
-        Part::ToolResult(it) => Some(it.call_id.as_str()),
-        _ => None,
-    });
-    ids.filter(|it| !it.is_empty())
-}
-
 /// What was joined, to be put back.
 #[derive(Debug, Default)]
 pub(crate) struct JoinedUsers {
@@ -261,6 +177,14 @@ struct Run {
 }
 
 impl JoinedUsers {
+    /// Joins them where their format may have them.
+    pub(crate) fn of(format: Format, messages: &mut Vec<Message>) -> Self {
+        match format.joins_users() {
+            true => JoinedUsers::take(messages),
+            false => JoinedUsers::default(),
+        }
+    }
+
     /// Joins the messages of users that follow each other. Copies these alone.
     pub(crate) fn take(messages: &mut Vec<Message>) -> Self {
         if !messages.windows(2).any(|it| it.iter().all(is_user)) {

@@ -38,19 +38,10 @@ mod stats;
 mod stream;
 mod tools;
 
-// Formats: told apart, read, written, refused.
-mod codec;
+// What is asked: a document, its skeleton, the conversations of a row.
 mod document;
-mod foreign;
-mod format;
-mod formats;
-mod outline;
-mod recognise;
-mod refusal;
 mod rows;
 mod skeleton;
-mod text_calls;
-mod writing;
 
 // What the API of a profile refuses beside the messages, in shapes, settings and schemas.
 mod api_shapes;
@@ -58,45 +49,40 @@ mod schemas;
 mod settings;
 mod shapes;
 
-// What was written stays: edits in place, and the account of every value.
+// What was written stays: edits in place, what no chain can hold, and the places of findings.
 mod head_edits;
-mod layout;
 mod lead;
-mod ledger;
 mod places;
-mod verbatim;
 
-// Options and answers as JSON, and the members of a row.
-mod fields;
+// Options and answers as JSON.
+mod codes;
 mod json;
 mod options;
 
 pub use check::{Checked, Repaired, check, is_valid};
-pub use codec::WriteOptions;
+pub use codes::CODES;
 pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
-pub use fields::{FieldPath, JoinedPaths, RowFields};
 pub use fit::{
     CountOptions, Counter, Digest, FitAnswer, FitCut, FitLimit, FitOptions, FitTarget, Fitted,
     Fitter, Goal, Reached, ReportedUsage, StatsOptions, Summarizer, fit,
 };
-pub use foreign::binary_refusal;
-pub use format::Format;
 pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};
-pub use layout::pretty;
-pub use ledger::losses_as_errors;
 pub use messages::{CallRow, MessageRow, TranscriptForm, TranscriptOptions, messages, transcript};
 pub use msg_compact::MediaRates;
-pub use options::{Accept, CheckOptions, ReadOptions, RepairOptions, options_from_json};
-pub use refusal::{CODES, Refusal};
+pub use msg_formats::layout::pretty;
+pub use msg_formats::{
+    Accept, CallForms, FieldPath, Format, JoinedPaths, ReadOptions, Refusal, RowFields,
+    WriteOptions, binary_refusal, losses_as_errors, options_from_json,
+};
+pub use options::{CheckOptions, RepairOptions};
 pub use repair::repair;
 pub use rows::{Row, answer_row, join};
 pub use select::{FilterOptions, Strategy, TrimOptions};
 pub use skeleton::{Cursor, MendedMessage, Skeleton};
 pub use stats::{MadeOf, MediaTotals, PartTotals, SectionTotals, Stats, ToolTotals, stats, tokens};
 pub use stream::{CaptureOptions, Provider, StreamForm, StreamRow, StreamRun, Streamed, stream};
-pub use text_calls::CallForms;
 pub use tools::{SegmentCall, Segmented, TextSegment, ToolsOptions, tools};
 
 /// The examples of the README run as tests.

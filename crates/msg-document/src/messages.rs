@@ -4,13 +4,12 @@
 use std::{borrow::Cow, collections::HashMap, fmt::Write as _};
 
 use msg_core::{Message, Part, ToolCall, ToolResult, native};
+use msg_formats::{ReadOptions, Refusal};
 use quick_xml::escape::escape;
 use serde::{Deserialize, Serialize};
 
 use crate::document::Document;
 use crate::json::to_json;
-use crate::options::ReadOptions;
-use crate::refusal::Refusal;
 
 /// A message as a row of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,56 +6,15 @@
 //! {"profile":"mistral","orphans":"drop"}                repair
 //! ```
 //!
-//! An option that does not exist, and a value that it cannot have, fail here and not at a document. How a document is read is
-//! an option of all of them.
+//! An option that does not exist, and a value that it cannot have, fail here and not at a document. How a document is read,
+//! which is an option of all of them, is for `msg-formats`.
 
-use std::{borrow::Cow, fmt::Display};
+use std::str::FromStr;
 
 use msg_chainast::{BadArguments, First, Orphans, Profile, UnknownRole};
 use msg_core::{InputRules, Provenance};
-use serde::{Deserialize, de::DeserializeOwned};
-
-use crate::fields::{FieldPath, JoinedPaths, RowFields, paths};
-use crate::format::Format;
-use crate::refusal::Refusal;
-use crate::text_calls::CallForms;
-
-/// Options from the JSON object of them.
-///
-/// Fails for an option that does not exist, and for a value that it cannot have.
-///
-/// ```
-/// use msg_document::{CheckOptions, RepairOptions, options_from_json};
-///
-/// let check: CheckOptions = options_from_json(br#"{"profile":"mistral","open":true}"#)?;
-/// assert!(check.profile.is_some());
-/// assert!(options_from_json::<RepairOptions>(br#"{"orphans":"lose"}"#).is_err());
-/// # Ok::<(), msg_document::Refusal>(())
-/// ```
-pub fn options_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, Refusal> {
-    if json.trim_ascii_start().first() != Some(&b'{') {
-        return Err(Refusal::bad_option("options are not understood: expected a JSON object"));
-    }
-    let bad = |it: &dyn Display| Refusal::bad_option(format!("options are not understood: {it}"));
-    let text = std::str::from_utf8(json).map_err(|it| bad(&it))?;
-    // Members are read as text too: a reader of bytes would be there twice.
-    serde_json::from_str(text).map_err(|it| bad(&it))
-}
-
-/// The members of the options of functions that only read.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ReadMembers {
-    from: Option<Format>,
-    calls: Option<CallForms>,
-    max_bytes: Option<u64>,
-}
-
-impl From<ReadMembers> for ReadOptions {
-    fn from(it: ReadMembers) -> Self {
-        read(it.from, it.calls, it.max_bytes)
-    }
-}
+use msg_formats::{CallForms, FieldPath, Format, JoinedPaths, ReadOptions, Refusal, RowFields};
+use serde::{Deserialize, Deserializer};
 
 /// What to check by.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -239,77 +198,32 @@ pub(crate) fn no_profile(name: &str) -> String {
     format!("no profile is called {name:?}, expected {}", known.join(", "))
 }
 
-/// How a document is read.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(from = "ReadMembers")]
-pub struct ReadOptions {
-    /// Its format; recognised if not given.
-    pub from: Option<Format>,
-    /// Its name, which decides where its shape leaves a choice; `""` if unknown.
-    pub name: Cow<'static, str>,
-    /// Which formats it may be in.
-    pub accept: Accept,
-    /// Where its calls are.
-    pub calls: CallForms,
-    /// Who made the assistant's messages, where the document does not say it.
-    pub made_by: Option<Provenance>,
-    /// The most bytes that it may have (SC-16).
-    pub max_bytes: u64,
-    /// Where its conversations are, if it is a row that holds them. Looked at by `check`, `repair`, `convert`, `stats`
-    /// and `fit`; whoever reads the document itself takes its [`Row`](crate::Row) apart first.
-    pub fields: RowFields,
+/// One path, or a list of them: the value of an option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Paths<T>(pub(crate) Vec<T>);
+
+/// As [`Paths`], for a member of public options.
+pub(crate) fn paths<'de, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    T: FromStr<Err = Refusal>,
+    D: Deserializer<'de>,
+{
+    Paths::deserialize(deserializer).map(|it| it.0)
 }
 
-/// The most bytes of a document where nothing else is said: 256 MiB.
-const MAX_BYTES: u64 = 256 << 20;
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        ReadOptions {
-            from: None,
-            name: Cow::Borrowed(""),
-            accept: Accept::All,
-            calls: CallForms::Auto,
-            made_by: None,
-            max_bytes: MAX_BYTES,
-            fields: RowFields::default(),
+impl<'de, T: FromStr<Err = Refusal>> Deserialize<'de> for Paths<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Given {
+            One(String),
+            Many(Vec<String>),
         }
-    }
-}
-
-/// Which formats a document may be in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Accept {
-    /// All of them.
-    #[default]
-    All,
-    /// Those that fit on a line: text that looks like Markdown is just no JSON.
-    Json,
-}
-
-impl ReadOptions {
-    msg_core::setters! {
-        /// The format is this one.
-        with_from(from: Option<Format>);
-        /// It is called so.
-        with_name(name: impl Into<Cow<'static, str>>) name = name.into();
-        /// It is in one of these formats.
-        with_accept(accept: Accept);
-        /// Its calls are there.
-        with_calls(calls: CallForms);
-        /// These made the assistant's messages.
-        with_made_by(made_by: Option<Provenance>);
-        /// Its conversations are there.
-        with_fields(fields: RowFields);
-        /// It has at most so many bytes.
-        with_max_bytes(max_bytes: u64);
-    }
-
-    /// Refuses what is too large, before anything is made of it.
-    pub(crate) fn expect_size(&self, bytes: &[u8]) -> Result<(), Refusal> {
-        match msg_session::Blob::size_of(bytes) > self.max_bytes {
-            true => Err(Refusal::too_large(self.max_bytes)),
-            false => Ok(()),
-        }
+        let given = match Given::deserialize(deserializer)? {
+            Given::One(it) => vec![it],
+            Given::Many(it) => it,
+        };
+        let paths = given.iter().map(|it| it.parse()).collect::<Result<_, Refusal>>();
+        paths.map(Paths).map_err(serde::de::Error::custom)
     }
 }

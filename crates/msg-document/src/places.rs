@@ -87,7 +87,7 @@ impl Document {
             Some(list) => Some(list),
             None => list(text).unwrap_or(None),
         };
-        let elements = self.content.around.elements();
+        let elements = self.elements();
         let steps = Steps::new(text);
         seen.into_iter().for_each(|it| steps.know(it.odd));
         let listed = list.as_ref().and_then(|it| it.of(&steps, messages, elements));
@@ -128,7 +128,7 @@ impl Document {
 
 impl Document {
     /// Edits of its messages with the places that they have in its source, as [`Document::locate`] gives them; as they
-    /// are where no source is kept ([`Document::set_source`]). Linear in the source and the edits.
+    /// are where no source is kept ([`set_source`](msg_formats::Document::set_source)). Linear in the source and the edits.
     pub fn located(&self, edits: &[Diagnostic]) -> Vec<Diagnostic> {
         let mut res = edits.to_vec();
         if let Some(source) = self.source()

@@ -7,19 +7,20 @@ use std::collections::HashSet;
 
 use msg_chainast::MendedPlaces;
 use msg_core::{Diagnostic, Message, Part, Role, Severity};
+use msg_formats::{
+    Format, Refusal, Side, WriteOptions,
+    account::{Account, Cut, account_of_edits, name_left_out},
+    losses_as_errors,
+};
 
 use crate::api_shapes::{
     add_refused, complete_parts, foreign_parts, is_not_understood, may_be_completed, unread_calls,
 };
 use crate::check::{Repaired, moved, other_body, read_whole};
-use crate::codec::{Edited, Side, WriteOptions};
-use crate::document::{Document, no_messages};
-use crate::format::Format;
+use crate::document::Document;
 use crate::head_edits::HeadEdits;
 use crate::lead::Breakpoints;
-use crate::ledger::{Account, Cut, account_of_edits, losses_as_errors, name_left_out};
-use crate::options::{CheckOptions, ReadOptions, RepairOptions};
-use crate::refusal::Refusal;
+use crate::options::{CheckOptions, RepairOptions};
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::add_schema_edits;
 use crate::settings::add_setting_edits;
@@ -145,7 +146,7 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
     document.may_have_errors |= is_foreign || changed && document.says_nothing();
     let mut remaining = document.remaining_in(&text, options);
     if messages > 0 && is_left_empty {
-        let mut nothing = no_messages();
+        let mut nothing = msg_formats::Document::no_messages();
         nothing.severity = Severity::Error;
         remaining.push(nothing);
     }
@@ -288,7 +289,7 @@ impl Document {
     ) -> Vec<Diagnostic> {
         let (side, chain) = (self.side(), self.chain_options(options));
         if self.withholds_ids(chain.profile.as_deref()) {
-            std::mem::take(&mut self.given).take_back(&mut self.content.messages);
+            self.take_back_given_ids();
         }
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
@@ -321,7 +322,7 @@ impl Document {
         let is_left = |it: &Diagnostic| it.is_error() && it.fix.is_none();
         self.may_have_errors = !foreign.is_empty() || !refused.is_empty();
         add_refused(&mut shapes, refused);
-        self.may_have_errors |= self.content.notes.iter().any(Diagnostic::is_error)
+        self.may_have_errors |= self.notes().iter().any(Diagnostic::is_error)
             || found.iter().chain(&shapes).any(is_left);
         shapes.retain(|it| it.fix.is_some());
         found.retain(|it| it.fix.is_some());
@@ -333,7 +334,7 @@ impl Document {
             self.put_messages(messages);
             if !head.is_empty() {
                 // Only what is around the messages was changed.
-                self.edited = Some(Edited::Kept);
+                self.set_edited();
             }
             found = head;
         } else {
@@ -353,11 +354,10 @@ impl Document {
         places: Option<&mut Option<MendedPlaces>>,
     ) -> Vec<Diagnostic> {
         let text = completed.source().unwrap_or_default().to_vec();
-        let source = self.source.take();
-        *self = Document { listed: self.listed, source, ..completed };
+        self.replace_with(completed);
         missing.retain(|it| it.fix.is_some());
         missing.extend(self.repair_text(runs, Some(&text), options, places));
-        self.edited.get_or_insert(Edited::As(text));
+        self.write_as(text);
         msg_core::sort_by_rank(&mut missing, |it| it.at.message);
         missing
     }
@@ -378,23 +378,18 @@ impl Document {
         let mut found = std::mem::take(&mut edits.found);
         found.retain(|it| it.fix.is_some());
         if !found.is_empty() {
-            self.content.around.change_head(&mut |name, raw| edits.member(name, raw));
-            edits.added().for_each(|(name, raw)| self.content.around.add_to_head(name, raw));
+            self.change_head(&mut |name, raw| edits.member(name, raw));
+            edits.added().for_each(|(name, raw)| self.add_to_head(name, raw));
         }
         found
     }
 
     /// Reports the values of its source that are not in what was written of it after these edits, and that none of them
-    /// names. Nothing where the source is not kept ([`Document::set_source`]).
+    /// names. Nothing where the source is not kept ([`Document::set_source`](msg_formats::Document::set_source)).
     pub fn lost(&self, written: &[u8], edits: &[Diagnostic]) -> Vec<Diagnostic> {
         let read = self.read_options();
         let lost = |it| account_of_edits(it, written, self.format(), &read, edits).lost;
         self.source().map(lost).unwrap_or_default()
-    }
-
-    /// How it was read.
-    pub(crate) fn read_options(&self) -> ReadOptions {
-        ReadOptions::default().with_calls(self.calls).with_name(self.name.clone())
     }
 
     /// Reports the values of its source that are neither in what was written of it nor in a message that is not left as

@@ -10,10 +10,10 @@
 use msg_chainast::Profile;
 use msg_core::request::{Function, RequestHead, ResponseFormat, SchemaOrigin, Tool};
 use msg_core::{Code, Diagnostic, RawJson, Severity};
+use msg_formats::{Format, HeadEdit};
 use msg_schema::{Dialect, Fault, SchemaOutcome};
 
-use crate::format::Format;
-use crate::head_edits::{Edit, HeadEdits, Tense};
+use crate::head_edits::{HeadEdits, Tense};
 
 /// Whose requests the schemas are for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -358,7 +358,7 @@ pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut 
     for (pointer, mut found) in strict_without_schema(head, profile) {
         found.severity = Severity::Warning;
         res.found.push(found.with_fix("dropped `strict` of the tool"));
-        res.add(pointer, Edit::Remove);
+        res.add(pointer, HeadEdit::Remove);
     }
     for site in sites(head, provider) {
         let Some(mend) = Mend::of(&site, provider) else { continue };
@@ -370,18 +370,20 @@ pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut 
             let is_flat =
                 parent.rsplit('/').nth(1) == Some("tools") && pointer.ends_with("/parameters");
             let edit = if is_flat {
-                Edit::Set(RawJson::written(|it| it.bool(false)))
+                HeadEdit::Set(RawJson::written(|it| it.bool(false)))
             } else {
-                Edit::Remove
+                HeadEdit::Remove
             };
             res.add(format!("{parent}/strict"), edit);
         }
         let Some(schema) = mend.schema else { continue };
         let edit = match (mend.moves, pointer.rsplit('/').next()) {
-            (true, Some("parameters")) => Edit::Rename("parametersJsonSchema", Some(schema)),
-            (true, Some("response_schema")) => Edit::Rename("response_json_schema", Some(schema)),
-            (true, _) => Edit::Rename("responseJsonSchema", Some(schema)),
-            _ => Edit::Set(schema),
+            (true, Some("parameters")) => HeadEdit::Rename("parametersJsonSchema", Some(schema)),
+            (true, Some("response_schema")) => {
+                HeadEdit::Rename("response_json_schema", Some(schema))
+            }
+            (true, _) => HeadEdit::Rename("responseJsonSchema", Some(schema)),
+            _ => HeadEdit::Set(schema),
         };
         res.add(pointer, edit);
     }

@@ -12,11 +12,11 @@ use msg_chainast::Profile;
 use msg_codec::codec::{Context, Placement, forget_whole};
 use msg_core::request::{RequestHead, Tool};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Role, Severity};
+use msg_formats::ReadOptions;
 use msg_openai::chat::forget_spellings;
 
 use crate::api_shapes::{Completed, Judged};
 use crate::document::Document;
-use crate::options::ReadOptions;
 
 /// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
 /// requests with an empty `tool_calls` were answered (Mistral).
@@ -49,7 +49,7 @@ pub(crate) fn refused_shapes<'a>(
     // A value of a wrong type no API takes.
     let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
     let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
-    let shapes = document.content.shapes.iter().filter(move |_| is_strict);
+    let shapes = document.shapes().iter().filter(move |_| is_strict);
     roles.chain(shapes).map(refused)
 }
 
@@ -166,13 +166,12 @@ impl Document {
             return Vec::new();
         }
         let profile = Profile::named("generic");
-        let is_of_an_api = self.format().codec().is_of_an_api() && self.edited.is_none();
+        let is_of_an_api = self.format().is_of_an_api() && !self.is_edited();
         let judged = profile.filter(|_| is_of_an_api).map(|it| (it, Judged::Request));
         let Some((again, found)) = judged.and_then(|it| self.completed_as(text, read, it)) else {
             return Vec::new();
         };
-        let source = self.source.take();
-        *self = Document { listed: self.listed, source, ..again };
+        self.replace_with(again);
         let found = found.into_iter().filter(|it| it.fix.is_some());
         let inform = |mut it: Diagnostic| {
             (it.severity, it.answer) = (Severity::Info, None);

@@ -8,13 +8,13 @@ use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
 use msg_chainast::ChainAst;
 use msg_compact::{MediaRates, TokenCounter, TokenIndex, Totals};
 use msg_core::{Message, Part, Role, ToolResult};
+use msg_formats::{Format, Refusal};
 use serde::Serialize;
 
 use crate::document::{Document, has_media};
 use crate::fit::{Counter, StatsOptions, counter, tool_specs};
-use crate::format::Format;
 use crate::json::to_json;
-use crate::refusal::Refusal;
+use crate::lead::JoinedUsers;
 use crate::rows::Row;
 
 /// What a conversation is made of. Tokens include what each message costs besides its texts.
@@ -282,7 +282,7 @@ fn sections(
     index: &TokenIndex,
     format: Option<Format>,
 ) -> Option<Vec<SectionTotals>> {
-    let joined = format.map(|it| it.join_users(&mut messages)).unwrap_or_default();
+    let joined = format.map(|it| JoinedUsers::of(it, &mut messages)).unwrap_or_default();
     let ast = ChainAst::parse_open(messages).ok()?;
     let mut next = 0;
     let totals = ast.sections().iter().map(|section| {

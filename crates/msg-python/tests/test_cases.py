@@ -75,7 +75,7 @@ def answers(document: Any, options: dict[str, Any]) -> Any:
     return (checked.ok, checked.format, checked.messages, said(checked._line)), (said(repaired._line), mended)
 
 
-@pytest.mark.parametrize("crate", ["msg-arrow", "msg-chainast", "msg-document", "msg-openai"])
+@pytest.mark.parametrize("crate", ["msg-arrow", "msg-chainast", "msg-document", "msg-formats", "msg-openai"])
 def test_text_and_objects_have_the_same_answers(crate: str) -> None:
     compared = 0
     for document in documents(crate):

@@ -4,7 +4,7 @@
 mod arrow_laws;
 #[path = "../../../crates/msg-document/tests/it/laws/closure.rs"]
 mod document_closure;
-#[path = "../../../crates/msg-document/tests/it/laws/layout.rs"]
+#[path = "../../../crates/msg-formats/tests/it/laws.rs"]
 mod document_layout;
 #[path = "../../../crates/msg-document/tests/it/laws/ledger.rs"]
 mod document_ledger;

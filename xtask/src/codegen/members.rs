@@ -109,7 +109,7 @@ const ENUMS: &[&str] = &[
     "crates/msg-compact/src/pipeline.rs",
     "crates/msg-document/src/convert/options.rs",
     "crates/msg-document/src/stream/options.rs",
-    "crates/msg-document/src/text_calls/mod.rs",
+    "crates/msg-formats/src/text_calls/mod.rs",
     "crates/msg-forms/src/agent/mod.rs",
     "crates/msg-forms/src/lower/mod.rs",
     "crates/msg-gemini/src/contents.rs",

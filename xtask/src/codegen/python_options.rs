@@ -58,6 +58,7 @@ pub(super) struct Group {
     documents: &'static [&'static str],
 }
 
+const READ: &str = "crates/msg-formats/src/options.rs";
 const OPTIONS: &str = "crates/msg-document/src/options.rs";
 pub(super) const CONVERT: &str = "crates/msg-document/src/convert/options.rs";
 const FIT: (&str, &str) = ("crates/msg-document/src/fit/options.rs", "FitMembers");
@@ -67,7 +68,7 @@ pub(super) const GROUPS: &[Group] = &[
         class: "ReadOptions",
         table: "READ",
         about: "How a document is read: of ``messages`` and ``prefix_keys``.",
-        structs: &[(OPTIONS, "ReadMembers")],
+        structs: &[(READ, "ReadMembers")],
         command: "check",
         only_flags: false,
         declared: &[],

@@ -84,7 +84,7 @@ pub(crate) fn explain(code: &str) -> Result<String, Failure> {
 
 /// The codes of all crates.
 pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
-    let crates: [&'static [CodeInfo]; 16] = [
+    let crates: [&'static [CodeInfo]; 17] = [
         msg_core::CODES,
         msg_forms::CODES,
         msg_chainast::CODES,
@@ -99,6 +99,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static CodeInfo> {
         msg_compact::CODES,
         msg_cache::CODES,
         msg_session::CODES,
+        msg_formats::CODES,
         msg_document::CODES,
         CODES,
     ];

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use msg_chainast::Profile;
 use msg_core::{Diagnostic, Message};
+use msg_formats::Format;
 
 use super::breach::Breach;
 use super::json_text::{Members, members as members_of, of, text_of};
@@ -20,7 +21,6 @@ use super::table::{Api, Member, Object};
 use super::texts::meant;
 use super::walk::Walk;
 use super::{Judged, Places, diagnostic, is_taken, markers, repeated};
-use crate::format::Format;
 
 /// A request in which the words are written that are missing and that the rest of their objects leaves no choice of.
 pub(crate) struct Completed {

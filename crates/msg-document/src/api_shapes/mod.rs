@@ -23,6 +23,7 @@ use std::ops::Range;
 
 use msg_chainast::Profile;
 use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role, Text};
+use msg_formats::Format;
 
 use self::breach::{Breach, Inner};
 pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
@@ -30,7 +31,6 @@ pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
 use self::walk::Walk;
 pub(crate) use self::{json_text::Members, walk::Seen};
-use crate::format::Format;
 
 /// What other rules find of a value that has the wrong shape.
 const SAME_ERRORS: [&str; 18] = [

@@ -16,23 +16,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use msg_chainast::{ChainCheckOptions, ChainRepairOptions, Profile};
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, Report, Severity};
+use msg_formats::account::{Account, Conversion, account_of_edits};
+use msg_formats::{Format, ReadOptions, Refusal, losses_as_errors, text_calls};
 use msg_forms::OrderedResults;
 
 pub use self::options::{Carry, ConvertOptions};
 use self::response::{ANSWERED, lost_counts};
 use crate::document::Document;
-use crate::format::Format;
-use crate::formats::document_in;
 use crate::json::repair_json;
-use crate::ledger::{
-    Account, MadeUp, Told, account, account_of_edits, is_one, json_of, losses_as_errors, native,
-};
-use crate::options::{Accept, ReadOptions, RepairOptions};
-use crate::refusal::Refusal;
+use crate::options::RepairOptions;
 use crate::repair::repair;
 use crate::rows::Row;
 use crate::schemas::mend_for_format;
-use crate::text_calls::{self, TextCalls};
 
 /// A converted document.
 #[derive(Debug, Clone, Default)]
@@ -194,20 +189,20 @@ impl Document {
             res.edits.extend(self.write(&options.write, &mut res.document).into_vec());
             return Ok(res);
         }
-        if !to.codec().has_writer() {
-            return Err(to.codec().unwritten());
+        if !to.has_writer() {
+            return Err(to.unwritten());
         }
         res.edits.extend(self.lower(&options.lower));
-        let from = self.format().codec();
+        let from = self.format();
         let lacks = |it: &Message| it.tool_calls().any(|it| it.id.is_empty());
         let may_lack = from.lacks_ids()
-            || to.codec().links_ids()
+            || to.links_ids()
             || !from.keeps_empty_ids() && self.messages().iter().any(lacks);
-        if may_lack && (to.codec().links_ids() || !to.codec().lacks_ids()) {
+        if may_lack && (to.links_ids() || !to.lacks_ids()) {
             res.edits.extend(self.link_ids());
         }
         let (mut places, mut n_placed) = (None, 0);
-        if to.codec().judges_itself() {
+        if to.is_session() {
             // An agent loads what it finds: a session is written sound (SE-80).
             let (edits, were) = self.repair_with_places(&sound());
             res.edits.extend(edits);
@@ -216,35 +211,35 @@ impl Document {
         if !matches!(to.name(), "native" | "msgmd") {
             let has_display = self.format().is_session();
             if to.name() != "openai" {
-                msg_openai::chat::unpack_details(&mut self.content.messages);
+                msg_openai::chat::unpack_details(self.messages_mut());
             }
-            portable::make_portable(&mut self.content.messages, to.name(), has_display);
-            res.edits.extend(portable::settle_media(&mut self.content.messages, to.name()));
+            portable::make_portable(self.messages_mut(), to.name(), has_display);
+            res.edits.extend(portable::settle_media(self.messages_mut(), to.name()));
             if options.profile.is_none() {
-                res.edits.extend(portable::refused_media(&self.content.messages, to.name()));
+                res.edits.extend(portable::refused_media(self.messages(), to.name()));
             }
         }
         let mut ordered = OrderedResults::default();
         if lacks_ids(to, options) {
-            ordered = OrderedResults::of(&mut self.content.messages);
+            ordered = OrderedResults::of(self.messages_mut());
             if !ordered.answer_by_place() && places.is_none() {
                 // A result would answer another call.
                 let (mut edits, were) = self.repair_with_places(&sound());
                 ordered.placed_as_before(&mut edits);
                 res.edits.extend(edits);
                 (places, n_placed) = (were, res.edits.len());
-                ordered = OrderedResults::of(&mut self.content.messages);
+                ordered = OrderedResults::of(self.messages_mut());
             }
         }
         let n_ordered = res.edits.len();
-        if to.codec().has_text_calls() {
-            let (messages, lost) = TextCalls::spell_out(&self.content.messages);
-            self.content.messages = messages;
+        if to.has_text_calls() {
+            let (messages, lost) = text_calls::spell_out(self.messages());
+            *self.messages_mut() = messages;
             res.edits.extend(lost);
         }
         let servers = match to.name() {
             "native" | "msgmd" | "plain" => Vec::new(),
-            _ => text_calls::servers(&self.content.messages),
+            _ => text_calls::servers(self.messages()),
         };
         let written = match &options.carry {
             Carry::Conversation => {
@@ -257,7 +252,7 @@ impl Document {
                 let (mut head, mut edits) = with_model(head, model.as_deref());
                 res.edits.append(&mut edits);
                 res.edits.extend(mend_for_format(&mut head, to));
-                self.write_request(to, &head, &options.write, &mut res.document)?
+                to.write_request(&head, self.messages_mut(), &options.write, &mut res.document)?
             }
         };
         res.edits.extend(written.into_vec());
@@ -290,19 +285,19 @@ impl Document {
         options: &ConvertOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        let report = self.write_messages(to, &options.write, out);
-        let mut gone = emptied(&self.content.messages, &report);
+        let report = to.write_messages(self.messages_mut(), &options.write, out);
+        let mut gone = emptied(self.messages(), &report);
         // Writers of the other formats leave them out themselves; that of chat messages keeps one that is alone.
         let leaves_out = match to.name() {
             "plain" | "sharegpt" | "turns" | "langchaingo" => false,
-            "openai" => self.content.messages.len() > 1,
+            "openai" => self.messages().len() > 1,
             _ => true,
         };
         if leaves_out {
             // They know nothing of an empty text beside what is lost, nor of settings.
             let has_text = |it: &Message| it.parts.iter().any(|it| it.as_text().is_some());
             let is_known = |it: &Message| !has_text(it) && !it.is_setting();
-            gone.retain(|at| !is_known(&self.content.messages[*at]));
+            gone.retain(|at| !is_known(&self.messages()[*at]));
         }
         if gone.is_empty() {
             return report;
@@ -313,14 +308,13 @@ impl Document {
             !matches!(it.code.as_str(), "convert::role-changed" | "convert::lost-message")
         };
         let of_gone = report.into_iter().filter(|it| is_gone(it.at.message) && is_told(it));
-        let kept: Vec<usize> =
-            (0..self.content.messages.len()).filter(|it| !gone.contains(it)).collect();
-        let staying = kept.iter().map(|at| self.content.messages[*at].clone()).collect();
-        let all = std::mem::replace(&mut self.content.messages, staying);
+        let kept: Vec<usize> = (0..self.messages().len()).filter(|it| !gone.contains(it)).collect();
+        let staying = kept.iter().map(|at| self.messages()[*at].clone()).collect();
+        let all = std::mem::replace(self.messages_mut(), staying);
         out.clear();
-        let report = self.write_messages(to, &options.write, out);
+        let report = to.write_messages(self.messages_mut(), &options.write, out);
         // What is said of the others is said of the messages as they were.
-        self.content.messages = all;
+        *self.messages_mut() = all;
         let moved = report.into_iter().map(|mut it| {
             it.at.message = it.at.message.and_then(|at| kept.get(at).copied()).or(it.at.message);
             it
@@ -396,15 +390,6 @@ fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<D
     };
     let is_lost = old.is_some() && model.is_none();
     (head, is_lost.then(lost).into_iter().collect())
-}
-
-/// What a session says of itself: one with texts that no source has.
-fn made_up(to: Format, options: &ConvertOptions) -> MadeUp {
-    let mut messages =
-        vec![Message::user("a sample 7d1c"), Message::assistant("of a session 52e0")];
-    let mut out = Vec::new();
-    to.codec().write(&mut messages, &options.write, &mut out);
-    String::from_utf8(out).map(|it| MadeUp::of(&it)).unwrap_or_default()
 }
 
 impl Converted {
@@ -487,53 +472,35 @@ impl Converted {
         to: Format,
         options: &ConvertOptions,
     ) {
-        // It has been read, whatever is taken in its place.
-        let read =
-            ReadOptions { accept: Accept::All, ..options.read.clone() }.with_from(Some(from));
-        let source = if from.is_session() { document_in(source) } else { source.into() };
-        let source = json_of(&source, from, &read, &options.lower);
-        let written = json_of(
-            &self.document,
+        let is_response = matches!(options.carry, Carry::Response);
+        let conversion = Conversion {
+            from,
             to,
-            &ReadOptions::default().with_from(Some(to)),
-            &options.lower,
-        );
-        let Some((source, written)) = source.zip(written) else { return };
-        let (mut left_out, mut counts) = (self.left_behind.clone(), Vec::new());
-        match options.carry {
-            Carry::Request { model: Some(_) } => left_out.push("model".to_owned()),
-            // A response says them in words of its own.
-            Carry::Response => {
-                counts = lost_counts(&source, &written, &self.edits);
-                left_out.extend(ANSWERED.map(str::to_owned));
-            }
-            _ => {}
-        }
-        let told = Told {
-            report: &self.edits,
-            left_out: &left_out,
-            from: from.name(),
-            keeps_format: false,
-            has_records: from.has_records() || from.name() == "otel",
-            has_bookkeeping: from.is_session() || from.name() == "otel",
-            is_one: is_one(from, &source),
+            read: &options.read,
+            lower: &options.lower,
+            write: &options.write,
             lacks_ids: lacks_ids(to, options),
-            has_text_calls: options.read.calls.are_in_texts(from),
-            // The records of an agent are not a request.
-            has_settings: !matches!(options.carry, Carry::Response) && !from.has_records(),
-            made_up: if to.is_session() { made_up(to, options) } else { MadeUp::default() },
-            kept: None,
-            messages: &|| match from.is_json() {
-                true => native(source.as_bytes(), &read, &options.lower),
-                false => Some(source.to_string()),
-            },
+            is_response,
         };
-        let Account { lost, left_out: others } = account(&source, &written, &told);
+        let mut counts = Vec::new();
+        let left_out = |source: &str, written: &str| {
+            let mut left_out = self.left_behind.clone();
+            match options.carry {
+                Carry::Request { model: Some(_) } => left_out.push("model".to_owned()),
+                // A response says them in words of its own.
+                Carry::Response => {
+                    counts = lost_counts(source, written, &self.edits);
+                    left_out.extend(ANSWERED.map(str::to_owned));
+                }
+                _ => {}
+            }
+            left_out
+        };
+        let Account { lost, left_out: others } =
+            conversion.account((source, &self.document), &self.edits, left_out);
         self.edits.extend(lost);
         self.edits.append(&mut counts);
-        let is_said = |it: &String| {
-            matches!(options.carry, Carry::Response) && ANSWERED.contains(&it.as_str())
-        };
+        let is_said = |it: &String| is_response && ANSWERED.contains(&it.as_str());
         self.left_behind.extend(others.into_iter().filter(|it| !is_said(it)));
     }
 

@@ -5,16 +5,14 @@
 use std::collections::BTreeMap;
 
 use msg_chainast::Profile;
+use msg_formats::{FieldPath, JoinedPaths, ReadOptions, Refusal, RowFields, WriteOptions};
 use msg_forms::{agent::AgentForm, turns::LowerOptions};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::codec::WriteOptions;
-use crate::fields::{FieldPath, JoinedPaths, Paths, RowFields};
 use crate::options;
-use crate::options::ReadOptions;
-use crate::refusal::Refusal;
+use crate::options::Paths;
 
 /// The options that say how turns become messages (OA-6 to OA-12).
 const LOWERING: &[&str] = &[

@@ -3,37 +3,9 @@
 use msg_codec::{Assembled, StreamOptions, StreamReader};
 use msg_core::{Code, Diagnostic, FinishReason, RawJson, Report, Usage, pointer_step};
 
-use crate::codec::{Side, WriteOptions};
-use crate::document::Document;
-use crate::format::Format;
-use crate::refusal::Refusal;
+use msg_formats::{Format, Refusal, Side, WriteOptions};
 
-impl Format {
-    /// Writes the answer that a stream was assembled to as a response of this format: for a client that did not ask
-    /// for a stream.
-    ///
-    /// Fails for a format that has no responses.
-    ///
-    /// ```
-    /// use msg_document::{Format, CaptureOptions, WriteOptions, stream};
-    ///
-    /// let body = b"data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n";
-    /// let answer = stream(body, &CaptureOptions::default())?.assembled;
-    /// let anthropic: Format = "anthropic".parse()?;
-    /// let mut out = Vec::new();
-    /// anthropic.write_answer(&answer, &WriteOptions::default(), &mut out)?;
-    /// assert!(String::from_utf8_lossy(&out).contains(r#""content":[{"type":"text","text":"hello"}]"#));
-    /// # Ok::<(), msg_document::Refusal>(())
-    /// ```
-    pub fn write_answer(
-        self,
-        answer: &Assembled,
-        options: &WriteOptions,
-        out: &mut Vec<u8>,
-    ) -> Result<Report, Refusal> {
-        self.codec().write_response(answer, options, out)
-    }
-}
+use crate::document::Document;
 
 impl Document {
     /// Writes a response as one of another format: id, model, finish, usage and content.
@@ -46,7 +18,7 @@ impl Document {
         out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
         let is_answer = matches!(self.side(), Side::Answer | Side::Choices);
-        if !is_answer || !self.format().codec().is_of_an_api() {
+        if !is_answer || !self.format().is_of_an_api() {
             let text = format!("--response is for a response, and this is {}", self.what());
             return Err(Refusal::bad_option(text));
         }
@@ -60,19 +32,19 @@ impl Document {
             let text = format!("a response of {to} has one choice: {others} left out");
             report.push(Diagnostic::warning(Code::new("convert::lost-part"), text));
         }
-        report.append(to.codec().write_response(&answer, options, out)?);
+        report.append(to.write_answer(&answer, options, out)?);
         Ok(report)
     }
 
     /// What the model answered: as the API is read, or of the messages.
     fn answer(&mut self) -> Result<Assembled, Refusal> {
-        let families = self.format().codec().families();
+        let families = self.format().families();
         if families.is_empty() {
             let parts: Vec<_> = self.messages().iter().flat_map(|it| it.parts.clone()).collect();
             let calls = parts.iter().any(|it| it.as_tool_call().is_some());
             let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
             let mut answer = Assembled::whole(parts, finish);
-            self.content.around.describe(&mut answer);
+            self.describe(&mut answer);
             return Ok(answer);
         }
         let mut source = Vec::new();

@@ -6,6 +6,11 @@ use msg_compact::{
     CompactOutcome, Compaction, CompactionRecord, Edit, Plan, Totals, Unit, Withheld,
 };
 use msg_core::{Diagnostic, Message, RawJson};
+use msg_formats::{
+    Refusal,
+    account::{Cut, name_left_out},
+    losses_as_errors,
+};
 use msg_openai::chat;
 use serde::Serialize;
 
@@ -14,8 +19,6 @@ use super::run::Original;
 use crate::document::Document;
 use crate::json::ObjectWriter;
 use crate::lead::Lead;
-use crate::ledger::{Cut, losses_as_errors, name_left_out};
-use crate::refusal::Refusal;
 use crate::rows::Row;
 
 /// The outcome of a compaction.
@@ -218,7 +221,7 @@ impl Fitted {
 
     /// As [`Fitted::take_document`], of a document whose messages were made to fit
     /// ([`Fitter::fit_document`](crate::Fitter::fit_document)). Nothing either where the document cannot take them:
-    /// [`Document::expect_writer`] says why.
+    /// [`Document::expect_writer`](msg_formats::Document::expect_writer) says why.
     pub fn write_into(&mut self, document: &mut Document) -> Option<Vec<u8>> {
         if !self.fits() && !self.wanted.best_effort {
             return None;
@@ -241,7 +244,7 @@ impl Fitted {
         if self.first_changed.is_none() {
             return Ok(());
         }
-        if !document.format().codec().has_writer() {
+        if !document.format().has_writer() {
             return Err(document.no_writer());
         }
         if document.format().is_session() && (self.fits() || self.wanted.best_effort) {
@@ -275,7 +278,7 @@ impl Fitted {
     pub fn to_json_in(&mut self, document: &mut Document) -> Vec<u8> {
         let format = document.format();
         let is_log = format.is_session() && format.has_records();
-        let own = match is_log || !format.codec().has_writer() {
+        let own = match is_log || !format.has_writer() {
             true => None,
             false => self.own_text(document),
         };
@@ -286,7 +289,7 @@ impl Fitted {
         };
         self.account(document, &text, None);
         let text = in_a_line(&text);
-        if !format.codec().is_of_an_api() && format.name() != "plain" {
+        if !format.is_of_an_api() && format.name() != "plain" {
             return self.line(&self.chat(), Some(&text));
         }
         if text.starts_with(b"[") {

@@ -12,6 +12,7 @@ use msg_compact::{
     SummaryRequest, TokenCounter, Unit, When, digest, policy,
 };
 use msg_core::Message;
+use msg_formats::Refusal;
 use serde_json::json;
 
 use super::options::{FitOptions, FitTarget, ReportedUsage};
@@ -19,7 +20,6 @@ use crate::document::Document;
 use crate::fit::Goal;
 use crate::fit::run::Given;
 use crate::fit::{Counter, tool_specs};
-use crate::refusal::Refusal;
 
 /// The options of a compaction, compiled once: it may be used for any number of documents, on any number of
 /// threads.

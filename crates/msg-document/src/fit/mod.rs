@@ -16,14 +16,13 @@ use std::{collections::BTreeMap, str::FromStr};
 use msg_compact::count::{Forge, Script, ToolSpec, Wolo};
 use msg_compact::{MediaRates, Plan, TokenCounter};
 use msg_core::{Message, RawJson, Report};
+use msg_formats::{ReadOptions, Refusal};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::document::Document;
 use crate::fit::fitted::openai;
 use crate::json::{ObjectWriter, may_have_member};
-use crate::options::ReadOptions;
-use crate::refusal::Refusal;
 #[cfg(feature = "bpe")]
 use msg_compact::count::Bpe;
 

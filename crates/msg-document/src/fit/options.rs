@@ -11,16 +11,14 @@ use std::collections::BTreeMap;
 
 use msg_compact::{OnFailure, Pin, Reserve, Unit};
 use msg_core::RawJson;
+use msg_formats::{CallForms, FieldPath, Format, JoinedPaths, ReadOptions, Refusal, RowFields};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::fields::{FieldPath, JoinedPaths, RowFields, paths};
 use crate::fit::{Counter, no_tool, tools_of};
-use crate::format::Format;
 use crate::json::may_have_member;
-use crate::options::{ReadOptions, read};
-use crate::refusal::Refusal;
-use crate::text_calls::CallForms;
+use crate::options::paths;
+use crate::options::read;
 
 /// What is asked of a compaction.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -10,6 +10,7 @@ use msg_compact::{
     Totals, count::ToolSpec,
 };
 use msg_core::{Diagnostic, Message, SeededIds, native};
+use msg_formats::{Format, Refusal};
 
 use super::fitted::{Fitted, Texts, Wanted};
 use super::fitter::Fitter;
@@ -17,9 +18,7 @@ use super::options::FitOptions;
 use crate::document::Document;
 use crate::fit::fitter::Summarizer;
 use crate::fit::{FitAnswer, Goal, Reached, tool_specs, tools_of};
-use crate::format::Format;
-use crate::lead::{Beside, Breakpoints, Lead};
-use crate::refusal::Refusal;
+use crate::lead::{Beside, Breakpoints, JoinedUsers, Lead};
 use crate::rows::Row;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
@@ -132,7 +131,7 @@ impl Fitter {
     }
 
     /// Makes the messages of a document fit; they are taken out of it. A history of turns gets a plan, by which
-    /// [`Document::put_planned`] leaves what it does not name.
+    /// [`Document::put_planned`](msg_formats::Document::put_planned) leaves what it does not name.
     ///
     /// Fails as [`fit`] does.
     pub fn fit_document(
@@ -177,12 +176,11 @@ impl Fitter {
     ) -> Result<Fitted, Refusal> {
         self.expect_budget()?;
         let mut ids = SeededIds::new(SEED);
-        let is_mended =
-            self.options.repair || given.beside != Beside::Nothing || given.joins_users.is_some();
+        let is_mended = self.options.repair || given.beside != Beside::Nothing || given.joins_users;
         let original = is_mended.then(|| self.original(&messages, &given));
         // A plan names whole messages.
         let breakpoints = Breakpoints::of(&messages).filter(|_| !given.wants_plan);
-        let joined = given.joins_users.map(|it| it.join_users(&mut messages));
+        let joined = given.joins_users.then(|| JoinedUsers::take(&mut messages));
         let lead = Lead::take(&mut messages, given.beside).with_joined(joined.unwrap_or_default());
         let Tree { ast, mended, remaining, origins } =
             self.tree(messages, &lead, given.open, &mut ids)?;
@@ -312,7 +310,7 @@ pub(super) struct Given<'a> {
     /// Whether calls at the end may be without results.
     pub(super) open: bool,
     /// Its format, where messages of users may follow each other.
-    pub(super) joins_users: Option<Format>,
+    pub(super) joins_users: bool,
     /// How images, sound and files are counted.
     pub(super) media: MediaRates,
 }
@@ -321,7 +319,7 @@ impl<'a> Given<'a> {
     fn messages_alone(fitter: &'a Fitter) -> Self {
         let wants_plan = fitter.options.plan;
         let media = MediaRates::default();
-        let (beside, joins_users) = (Beside::Nothing, None);
+        let (beside, joins_users) = (Beside::Nothing, false);
         let open = fitter.options.open;
         Given { beside, tools: &fitter.tools, wants_plan, open, media, joins_users }
     }
@@ -329,7 +327,7 @@ impl<'a> Given<'a> {
     pub(super) fn with(fitter: &'a Fitter, document: &Document) -> Self {
         let wants_plan = fitter.options.plan || document.is_edited_by_plan();
         let (beside, media) = (document.beside(), document.media_rates());
-        let joins_users = Some(document.format()).filter(|it| it.codec().joins_users());
+        let joins_users = document.format().joins_users();
         Given { beside, wants_plan, media, joins_users, ..Given::messages_alone(fitter) }
     }
 }

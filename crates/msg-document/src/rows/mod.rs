@@ -23,15 +23,11 @@ use std::{
 };
 
 use msg_core::{Code, Diagnostic, Message, Part, Position, Role};
+use msg_formats::rows::{RowValue, is_lone_message};
+use msg_formats::{Format, ReadOptions, Refusal, WriteOptions};
 use msg_json::{JsonError, Kind, Problem, Reader, write_str};
 
-use crate::codec::WriteOptions;
 use crate::document::Document;
-use crate::fields::Found;
-use crate::format::Format;
-use crate::options::ReadOptions;
-use crate::outline::Outline;
-use crate::refusal::Refusal;
 
 pub use self::split::Row;
 
@@ -144,7 +140,7 @@ impl Joined {
                 let answer = output.into_messages(Role::Assistant);
                 (n_asked, n_answered) = (messages.len(), answer.len());
                 messages.extend(answer);
-                format.codec().write(&mut messages, &WriteOptions::default(), &mut out);
+                format.write_messages(&mut messages, &WriteOptions::default(), &mut out);
             }
         }
         Joined { document: out, n_asked, n_answered }
@@ -198,7 +194,7 @@ impl Half {
         let (Half::Document(own), Half::Document(it)) = (&self, other) else { return self };
         let format = it.format();
         let is_open = read.from.is_none() && own.format() == Format::default();
-        if !is_open || format == own.format() || !format.codec().has_writer() {
+        if !is_open || format == own.format() || !format.has_writer() {
             return self;
         }
         match document(json.trim_ascii(), &read.clone().with_from(Some(format))) {
@@ -212,7 +208,7 @@ impl Half {
     /// The format in which the conversation is written.
     fn format(&self) -> Format {
         match self {
-            Half::Document(it) if it.format().codec().has_writer() => it.format(),
+            Half::Document(it) if it.format().has_writer() => it.format(),
             _ => Format::default(),
         }
     }
@@ -342,7 +338,7 @@ impl Side {
 }
 
 /// A value, and what it says as a document or a half of one; nothing where it is null.
-fn side(row: &str, Found { range, pointer }: Found) -> Option<(Side, String)> {
+fn side(row: &str, RowValue { range, pointer }: RowValue) -> Option<(Side, String)> {
     let value = &row[range.clone()];
     if value == "null" {
         return None;
@@ -350,21 +346,11 @@ fn side(row: &str, Found { range, pointer }: Found) -> Option<(Side, String)> {
     let encoded = string_of(value).filter(|it| holds_json(it));
     let mut side = Side { range, pointer, is_encoded: encoded.is_some(), is_single: false };
     let mut text = encoded.unwrap_or_else(|| value.to_owned());
-    if is_single(&text) {
+    if is_lone_message(&text) {
         side.is_single = true;
         text = format!("[{text}]");
     }
     Some((side, text))
-}
-
-/// Whether an object is a message alone, and a list of it a conversation.
-fn is_single(text: &str) -> bool {
-    let outline = Outline::of(text.as_bytes());
-    let has = |name: &str| outline.member(name).is_some();
-    let may_be = has("role") || has("kwargs") || has("type") && (has("data") || has("content"));
-    may_be
-        && Format::recognise(text.as_bytes(), "").is_err()
-        && Format::recognise(format!("[{text}]").as_bytes(), "").is_ok()
 }
 
 /// Whether a text is JSON that may be a conversation.
@@ -392,7 +378,7 @@ fn only_text(messages: &[Message]) -> Option<&str> {
 /// Messages as the list that documents of a format hold them in.
 fn list_of(mut messages: Vec<Message>, format: Format) -> Vec<u8> {
     let mut out = Vec::new();
-    format.codec().write(&mut messages, &WriteOptions::default(), &mut out);
+    format.write_messages(&mut messages, &WriteOptions::default(), &mut out);
     let list = || {
         let mut reader = Reader::new(&out).ok()?;
         if reader.peek().ok()? != Kind::Object {

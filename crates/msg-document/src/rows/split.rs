@@ -6,18 +6,14 @@ use std::sync::OnceLock;
 
 use msg_chainast::ChainCheckOptions;
 use msg_core::{Code, Diagnostic, Message, Part, Role};
+use msg_formats::account::account_of_edits;
+use msg_formats::rows::{KnownRow, RowValue, RowValues};
+use msg_formats::{FieldPath, Format, ReadOptions, Refusal, RowFields};
 use msg_json::{JsonError, Problem};
 
 use super::{Half, Joined, Side, first, list_of, no_conversation, side};
 use crate::document::Document;
-use crate::fields::{FieldPath, Found, JoinedPaths, Place, RowFields, elements};
-use crate::foreign;
-use crate::format::Format;
-use crate::ledger::account_of_edits;
-use crate::options::ReadOptions;
-use crate::outline::Outline;
 use crate::places::LineIndex;
-use crate::refusal::Refusal;
 
 /// A row that was taken apart (RW-2).
 ///
@@ -75,15 +71,14 @@ impl Row {
         read.expect_size(json)?;
         let text = text_of(json)?;
         let mut slots = Vec::new();
-        for place in &fields.places {
-            slots.extend(match place {
-                Place::Field(path) => {
-                    let found = path.find(text).map_err(msg_core::Error::from)?;
+        for found in fields.find(text).map_err(msg_core::Error::from)? {
+            slots.extend(match found {
+                RowValues::Field(found) => {
                     let slots =
                         found.into_iter().filter_map(|it| field(text, it, read).transpose());
                     slots.collect::<Result<Vec<_>, _>>()?
                 }
-                Place::Join(paths) => pairs(text, paths, read)?,
+                RowValues::Join(input, output) => joined(text, input, output, read)?,
             });
         }
         if slots.is_empty() {
@@ -111,32 +106,24 @@ impl Row {
         if !Row::may_be_known(json) || !read.fields.is_empty() {
             return Ok(None);
         }
-        let outline = Outline::of(json);
-        if outline.is_broken() || outline.has_lines() {
+        let Some(KnownRow { what, fields, is_answer }) = KnownRow::of(json) else {
             return Ok(None);
-        }
-        let Some(found) = foreign::find(&outline, None) else { return Ok(None) };
+        };
         if let Some(url) = without_conversation(text_of(json)?) {
-            return Err(no_conversation(format!(
-                "{} for `{url}`, without a conversation",
-                found.row.what
-            )));
+            return Err(no_conversation(format!("{what} for `{url}`, without a conversation")));
         }
-        let paths = found.row.fields.iter().map(|it| it.parse());
+        let paths = fields.iter().map(|it| it.parse());
         let paths = paths.collect::<Result<Vec<FieldPath>, _>>()?;
         let mut refused = None;
         for fields in halves(text_of(json)?, paths)? {
             match Row::read(json, &fields, read) {
-                Ok(row) => {
-                    let is_answer = found.row.is_answer;
-                    return Ok(Some(Row { is_known: true, is_answer, ..row }));
-                }
+                Ok(row) => return Ok(Some(Row { is_known: true, is_answer, ..row })),
                 Err(it) => refused = refused.or(Some(it)),
             }
         }
         match refused {
             Some(it) if it.diagnostic().code == "document::no-conversation" => {
-                Err(no_conversation(format!("{} without a conversation", found.row.what)))
+                Err(no_conversation(format!("{what} without a conversation")))
             }
             Some(it) => Err(it),
             None => Ok(None),
@@ -447,7 +434,7 @@ fn n_of_answer(messages: &[Message], old: &[Message], n_answered: usize) -> usiz
 }
 
 /// The conversation in a member; nothing where it is null.
-fn field(row: &str, found: Found, read: &ReadOptions) -> Result<Option<Slot>, Refusal> {
+fn field(row: &str, found: RowValue, read: &ReadOptions) -> Result<Option<Slot>, Refusal> {
     let Some((side, text)) = side(row, found) else { return Ok(None) };
     if matches!(text.trim_ascii_start().as_bytes().first(), Some(b'[' | b'{')) {
         read.expect_size(text.as_bytes())?;
@@ -461,23 +448,6 @@ fn field(row: &str, found: Found, read: &ReadOptions) -> Result<Option<Slot>, Re
     }
     refusal.at.pointer = Some(side.pointer);
     Err(refusal.into())
-}
-
-/// The conversations of a pair of places: those of each element where the document is a list (RW-3).
-fn pairs(row: &str, paths: &JoinedPaths, read: &ReadOptions) -> Result<Vec<Slot>, Refusal> {
-    let JoinedPaths { input, output } = paths;
-    let Some(elements) = elements(row, [input, output]).map_err(msg_core::Error::from)? else {
-        let input = input.find(row).map_err(msg_core::Error::from)?;
-        let output = output.find(row).map_err(msg_core::Error::from)?;
-        return joined(row, input, output, read);
-    };
-    let mut res = Vec::new();
-    for it in elements {
-        let asked = input.find_in_each(row, vec![it.clone()]).map_err(msg_core::Error::from)?;
-        let answered = output.find_in_each(row, vec![it]).map_err(msg_core::Error::from)?;
-        res.extend(joined(row, asked, answered, read)?);
-    }
-    Ok(res)
 }
 
 /// No conversation is inside another: an edit of the one would be undone by that of the other. One request may have
@@ -519,17 +489,18 @@ fn halves(row: &str, paths: Vec<FieldPath>) -> Result<Vec<RowFields>, Refusal> {
 /// The conversations of requests and their answers; one request may have several answers, and one answer none.
 fn joined(
     row: &str,
-    inputs: Vec<Found>,
-    outputs: Vec<Found>,
+    inputs: Vec<RowValue>,
+    outputs: Vec<RowValue>,
     read: &ReadOptions,
 ) -> Result<Vec<Slot>, Refusal> {
     let n = inputs.len().max(outputs.len());
-    let fits = |it: &[Found]| matches!(it.len(), 0 | 1) || it.len() == n;
+    let fits = |it: &[RowValue]| matches!(it.len(), 0 | 1) || it.len() == n;
     if !fits(&inputs) || !fits(&outputs) {
         let text = format!("the row has {} requests and {} answers", inputs.len(), outputs.len());
         return Err(no_conversation(text));
     }
-    let nth = |list: &[Found], at: usize| list.get(if list.len() == 1 { 0 } else { at }).cloned();
+    let nth =
+        |list: &[RowValue], at: usize| list.get(if list.len() == 1 { 0 } else { at }).cloned();
     let mut res = Vec::new();
     for at in 0..n {
         let sides = [nth(&inputs, at), nth(&outputs, at)].map(|it| it.and_then(|it| side(row, it)));

@@ -12,8 +12,9 @@ mod together;
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, RawJson, Severity};
+use msg_formats::HeadEdit;
 
-use crate::head_edits::{Edit, HeadEdits, Tense};
+use crate::head_edits::{HeadEdits, Tense};
 
 /// A request, and who is asked.
 pub(crate) struct Asked<'a> {
@@ -56,7 +57,7 @@ struct Refused {
     found: Diagnostic,
     /// What a mend does and did; none if there is none.
     fix: Option<(String, String)>,
-    edits: Vec<(String, Edit)>,
+    edits: Vec<(String, HeadEdit)>,
 }
 
 impl Refused {
@@ -68,17 +69,21 @@ impl Refused {
     /// Another value is the mend.
     fn set(self, pointer: &str, value: RawJson) -> Self {
         let fix = (format!("write {}", value.text()), format!("wrote {}", value.text()));
-        self.mended(fix, [(pointer, Edit::Set(value))])
+        self.mended(fix, [(pointer, HeadEdit::Set(value))])
     }
 
     /// To leave a setting out is the mend.
     fn removed(self, pointer: &str) -> Self {
         let name = pointer.trim_start_matches('/').replace('/', ".");
         let fix = (format!("remove `{name}`"), format!("removed `{name}`"));
-        self.mended(fix, [(pointer, Edit::Remove)])
+        self.mended(fix, [(pointer, HeadEdit::Remove)])
     }
 
-    fn mended<const N: usize>(mut self, fix: (String, String), edits: [(&str, Edit); N]) -> Self {
+    fn mended<const N: usize>(
+        mut self,
+        fix: (String, String),
+        edits: [(&str, HeadEdit); N],
+    ) -> Self {
         self.fix = Some(fix);
         self.edits.extend(edits.map(|(pointer, edit)| (pointer.to_owned(), edit)));
         self

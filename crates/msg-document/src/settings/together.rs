@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use msg_codec::codec::Settings;
 use msg_core::request::{Function, ResponseFormat, Thinking, Tool, ToolChoice};
 use msg_core::{Message, Part, RawJson};
+use msg_formats::HeadEdit;
 
 use super::{Asked, Refused};
-use crate::head_edits::Edit;
 
 /// What is refused of a request in the provider's own format.
 pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
@@ -88,7 +88,7 @@ fn completion_tokens(asked: &Asked<'_>) -> Option<Refused> {
         return Some(refused.removed("/max_tokens"));
     }
     let fix = ("rename `max_tokens`".to_owned(), "renamed `max_tokens`".to_owned());
-    let edit = Edit::Rename("max_completion_tokens", None);
+    let edit = HeadEdit::Rename("max_completion_tokens", None);
     Some(refused.mended(fix, [("/max_tokens", edit)]))
 }
 
@@ -114,8 +114,8 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
             "`thinking` must be adaptive for this model, found a budget of {budget} tokens"
         );
         let edits = [
-            ("/thinking/type", Edit::Set(RawJson::string("adaptive"))),
-            ("/thinking/budget_tokens", Edit::Remove),
+            ("/thinking/type", HeadEdit::Set(RawJson::string("adaptive"))),
+            ("/thinking/budget_tokens", HeadEdit::Remove),
         ];
         let fix = ("make it adaptive".to_owned(), "made it adaptive".to_owned());
         res.push(Refused::of(&text, "/thinking").mended(fix, edits));
@@ -126,8 +126,8 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         let text = "`tool_choice` must not force a call while thinking is on";
         let fix = ("leave the choice to the model", "left the choice to the model");
         let edits = [
-            ("/tool_choice/type", Edit::Set(RawJson::string("auto"))),
-            ("/tool_choice/name", Edit::Remove),
+            ("/tool_choice/type", HeadEdit::Set(RawJson::string("auto"))),
+            ("/tool_choice/name", HeadEdit::Remove),
         ];
         let fix = (fix.0.to_owned(), fix.1.to_owned());
         res.push(Refused::of(text, "/tool_choice").mended(fix, edits));
@@ -144,7 +144,7 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
                 let budget = LEAST_BUDGET.max(most / 2);
                 let fix = (format!("lower it to {budget}"), format!("lowered it to {budget}"));
                 let value = RawJson::written(|it| it.u64(budget));
-                refused.mended(fix, [("/thinking/budget_tokens", Edit::Set(value))])
+                refused.mended(fix, [("/thinking/budget_tokens", HeadEdit::Set(value))])
             }
             false => refused.removed("/thinking"),
         });
@@ -185,7 +185,7 @@ fn forced_while_thinking(asked: &Asked<'_>) -> Option<Refused> {
     };
     let text = "`tool_choice` must not force a call while the model thinks";
     let fix = ("leave the choice to the model", "left the choice to the model");
-    let edits = [("/tool_choice", Edit::Set(RawJson::string("auto")))];
+    let edits = [("/tool_choice", HeadEdit::Set(RawJson::string("auto")))];
     (is_forced && thinks).then(|| {
         Refused::of(text, "/tool_choice").mended((fix.0.to_owned(), fix.1.to_owned()), edits)
     })
@@ -272,7 +272,7 @@ fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
         "declared them without descriptions and parameters".to_owned(),
     );
     Some(match called_tools(asked) {
-        Some(tools) => refused.mended(fix, [("/toolConfig", Edit::Add("toolConfig", tools))]),
+        Some(tools) => refused.mended(fix, [("/toolConfig", HeadEdit::Add("toolConfig", tools))]),
         None => refused,
     })
 }

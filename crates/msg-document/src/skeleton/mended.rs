@@ -12,16 +12,18 @@ use std::{borrow::Cow, cell::OnceCell};
 
 use msg_chainast::{ChainRepairOptions as ChainOptions, MendedList, MessageOrigin};
 use msg_core::{Diagnostic, Message, Part, Role, ToolCall, ToolResult};
+use msg_formats::{
+    Format, WriteOptions,
+    account::{account_in_place, account_of_edits},
+    layout::{ListPlace, MessageList, Piece, elements as elements_of},
+    losses_as_errors,
+};
 use msg_json::{Writer, to_text};
 
 use super::message::Names;
 use super::{MARK, has_mark, needs_texts};
 use crate::check::Repaired;
-use crate::codec::WriteOptions;
 use crate::document::Document;
-use crate::format::Format;
-use crate::layout::{ListPlace, MessageList, Piece, elements as elements_of};
-use crate::ledger::{account_in_place, account_of_edits, losses_as_errors};
 use crate::options::RepairOptions;
 use crate::skeleton::mended;
 
@@ -187,15 +189,15 @@ fn result_changes(
 
 /// So many messages in a JSON array.
 fn read(json: &[u8], n: usize) -> Option<Vec<Message>> {
-    let content = Format::default().codec().read(json, "").ok()?;
-    (content.messages.len() == n && content.notes.is_empty()).then_some(content.messages)
+    let (messages, notes) = Format::default().read_messages(json).ok()?;
+    (messages.len() == n && notes.is_empty()).then_some(messages)
 }
 
 /// The JSON of a message that is whole.
 fn written(message: Message) -> Option<MendedMessage> {
     let mut json = Vec::new();
     let options = WriteOptions::default();
-    Format::default().codec().write(&mut vec![message], &options, &mut json);
+    Format::default().write_messages(&mut vec![message], &options, &mut json);
     // Something of a message that is not whole may have come into it.
     let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
     is_whole.then_some(MendedMessage::New(json))
@@ -296,7 +298,7 @@ fn lost(
     pieces: &[Piece<'_>],
     edits: &[Diagnostic],
 ) -> Option<Vec<Diagnostic>> {
-    let mut touched = vec![true; list.len()];
+    let mut touched = vec![true; list.n_elements()];
     for it in pieces {
         if let Piece::Kept(at) = it {
             *touched.get_mut(*at)? = false;
@@ -331,7 +333,7 @@ const NOTHING: &str = "\"\"";
 fn native(list: &MessageList<'_>, touched: &[bool]) -> Option<String> {
     let places: Vec<usize> = (0..touched.len()).filter(|it| touched[*it]).collect();
     let json = elements(list, &places)?;
-    let read = Format::default().codec().read(json.as_bytes(), "").ok()?.messages;
+    let read = Format::default().read_messages(json.as_bytes()).ok()?.0;
     let mut read = read.iter();
     Some(to_text(|it| {
         it.array(touched, |it, is_touched| match is_touched.then(|| read.next()).flatten() {

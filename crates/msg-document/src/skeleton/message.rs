@@ -6,12 +6,12 @@
 use msg_chainast::Profile;
 use msg_core::request::RequestHead;
 use msg_core::{CallKind, Message, Part, Reasoning, Role, ToolCall, ToolResult};
+use msg_formats::layout::ListPlace;
 use msg_json::Kind;
 
 use super::medium::medium;
 use super::{Shape, Shapes};
 use crate::api_shapes::is_saying;
-use crate::layout::ListPlace;
 use crate::lead::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
 use msg_session::marks::text_hash;

@@ -23,19 +23,19 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 use msg_chainast::Profile;
-use msg_core::{Diagnostic, Message, Report, request::RequestHead};
+use msg_core::Diagnostic;
+use msg_formats::{
+    CallForms, Format, ReadOptions,
+    layout::ListPlace,
+    names::{is_telling, is_watched, is_wrapping},
+};
 use msg_json::{JsonStr, Kind, Reader, unescape, write_str};
 
 use self::medium::judges_data;
 use self::message::{Conversation, Names, Seen};
 use crate::check::{Checked, Repaired};
-use crate::codec::{Around, Content, WriteOptions};
 use crate::document::Document;
-use crate::format::Format;
-use crate::layout::ListPlace;
-use crate::options::{CheckOptions, ReadOptions, RepairOptions};
-use crate::outline::{is_telling, is_watched, is_wrapping};
-use crate::text_calls::CallForms;
+use crate::options::{CheckOptions, RepairOptions};
 
 pub use self::mended::MendedMessage;
 
@@ -97,8 +97,8 @@ impl Skeleton {
         }
         let found = message::conversation(source).filter(|it| !it.messages.is_empty())?;
         let Conversation { messages, has_more, seen, head, place, .. } = found;
-        let content = Content::new(messages, Nothing { head }, Report::default());
-        let document = Document::of_content(Format::default(), content, options);
+        let chat = (Format::default(), messages);
+        let document = msg_formats::Document::of_messages(chat, head, options).into();
         let Seen { names, lacks, has_media, .. } = seen;
         Some(Skeleton { document, has_more, lacks, has_media, names, place })
     }
@@ -224,21 +224,6 @@ fn needs_texts(found: &[Diagnostic]) -> bool {
 /// Whether a text has the mark in it. The first byte of the mark is rarer than the search for all of it is quick.
 fn has_mark(text: &str) -> bool {
     memchr(0xee, text.as_bytes()).is_some() && text.contains(MARK)
-}
-
-/// What is kept of all that is around the messages: a skeleton is never written.
-struct Nothing {
-    head: Option<RequestHead>,
-}
-
-impl Around for Nothing {
-    fn write(&mut self, _: &mut Vec<Message>, _: &WriteOptions, _: &mut Vec<u8>) -> Report {
-        Report::default()
-    }
-
-    fn head(&self) -> Option<Cow<'_, RequestHead>> {
-        self.head.as_ref().map(Cow::Borrowed)
-    }
 }
 
 // Where a conversation may come from: JSON text, or the objects of a program. Reads nothing itself.

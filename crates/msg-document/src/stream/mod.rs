@@ -13,14 +13,14 @@ use std::collections::HashSet;
 
 use msg_codec::{Assembled, Json, StreamFamily, StreamReader};
 use msg_core::{Code, Diagnostic, Report, StreamEvent, Usage};
+use msg_formats::{ReadOptions, Refusal};
 use msg_json::Writer;
 use msg_openai::{MessageForm, write_result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::to_json;
-use crate::options::ReadOptions;
-use crate::refusal::{Refusal, bad_line, decoded};
+use crate::json::{bad_line, decoded};
 
 pub use self::options::{CaptureOptions, Provider, StreamForm};
 

@@ -5,9 +5,9 @@ use std::str::FromStr;
 use msg_anthropic::EventOptions;
 use msg_codec::{Assembled, AssembledChoice, StreamFamily};
 use msg_core::{Code, Diagnostic, FinishReason, Message, Report, Role};
+use msg_formats::Refusal;
 use serde::{Deserialize, Deserializer};
 
-use crate::refusal::Refusal;
 use crate::stream;
 
 /// How a captured stream is read and answered.

@@ -12,6 +12,7 @@ mod options;
 use std::sync::Arc;
 
 use msg_core::Diagnostic;
+use msg_formats::Refusal;
 use msg_xml::{
     ArgPath, CallEnd, CallOrigin, Collector, Event, Parsed, ParsedCall, ParsedResult, PathItem,
     SegmentKind, StreamParser, ThinkingMode, ThinkingStyle, ToolDefinition,
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::json::to_json;
-use crate::refusal::{Refusal, bad_line, decoded};
+use crate::json::{bad_line, decoded};
 use crate::tools::options::Own;
 
 pub use self::options::ToolsOptions;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use msg_core::FinishReason;
+use msg_formats::Refusal;
 use msg_xml::{Dialects, Fenced, ParseOptions, SchemaSet, ThinkingMode, ToolDefinition, ToolSet};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::value::RawValue;
-
-use crate::refusal::Refusal;
 
 /// How model text is read.
 ///

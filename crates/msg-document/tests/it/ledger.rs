@@ -3,8 +3,8 @@
 
 use msg_core::Role;
 use msg_document::{
-    ConvertOptions, Digest, Document, FilterOptions, FitOptions, Format, ReadOptions, TrimOptions,
-    WriteOptions, convert, fit,
+    ConvertOptions, Digest, Document, FilterOptions, FitOptions, Format, ReadOptions,
+    RepairOptions, TrimOptions, WriteOptions, convert, fit, repair,
 };
 use serde::Deserialize;
 
@@ -261,4 +261,30 @@ fn a_section_in_a_text_is_accounted_for() {
         {"role": "tool", "content": "Tool: f\n1"}]);
     let native = "native".parse().expect("because it is a format");
     conversions_account_for_all(chat.to_string().as_bytes(), None, native).expect("all is there");
+}
+
+/// A call without its result is mended between records that stay, each once.
+#[test]
+fn records_of_a_session_are_no_one_value() {
+    let record = |role: &str, id: u8, parent: &str, content: &str| {
+        let head = format!(
+            r#""type": "{role}", "uuid": "u{id}", "parentUuid": {parent}, "sessionId": "s""#
+        );
+        let time = r#""timestamp": "2026-01-01T00:00:00.000Z""#;
+        format!(
+            "{{{head}, {time}, \"message\": {{\"role\": \"{role}\", \"content\": {content}}}}}\n"
+        )
+    };
+    let call = r#"[{"type": "tool_use", "id": "c1", "name": "ls", "input": {}}]"#;
+    let records = [
+        record("user", 1, "null", "\"first\""),
+        record("assistant", 2, "\"u1\"", call),
+        record("user", 3, "\"u2\"", "\"last\""),
+    ];
+    let session = records.concat();
+    let repaired = repair(session.as_bytes(), &RepairOptions::default());
+    let repaired = repaired.expect("because it is a session");
+    let text = String::from_utf8(repaired.document).expect("because it is JSON");
+    assert!(repaired.changed && text.lines().count() > 3, "{text}");
+    assert!(["\"first\"", "\"last\""].iter().all(|it| text.matches(it).count() == 1), "{text}");
 }

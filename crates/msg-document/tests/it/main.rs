@@ -4,7 +4,6 @@ mod answers;
 mod convert;
 mod fit;
 mod laws;
-mod layout;
 mod ledger;
 mod meaning;
 mod memory;

@@ -1,50 +1,15 @@
-//! `test_data/recognise*.jsonl` and `foreign.jsonl`: a document, and the name of its file; expected is its format, or
-//! what it is refused as.
-
-use std::collections::{BTreeSet, HashSet};
+//! What a document was recognised as is the same to all that it is asked: exchanges, documents of formats that are not
+//! read, and parts of others in a format that was named.
 
 use msg_document::{
     CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions,
     WriteOptions, check, convert, is_valid, key, messages, repair, stats,
 };
-use msg_session::Dialect;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Row {
-    file: String,
     text: String,
-}
-
-#[test]
-fn documents_are_recognised() {
-    let suites = [
-        testkit::rows!("recognise.jsonl"),
-        testkit::rows!("recognise_anthropic.jsonl"),
-        testkit::rows!("foreign.jsonl"),
-    ];
-    for rows in &suites {
-        rows.check_lines(|row| recognised(&row.text));
-    }
-    let rows = suites.iter().flat_map(testkit::Rows::rows);
-    let found: HashSet<String> = rows.map(|row| recognised(&row.text)).collect();
-    let names = Format::all().map(Format::name).chain(Dialect::ALL.iter().map(|it| it.name()));
-    // A fine-tuning line is chat messages to all who do not name it.
-    let is_missing = |it: &&str| *it != "openai-jsonl" && !found.contains(*it);
-    let missing: BTreeSet<&str> = names.filter(is_missing).collect();
-    assert!(
-        missing.is_empty(),
-        "test_data/recognise.jsonl has no document of {missing:?} that FORMATS in src/formats/mod.rs, or src/signs.rs of msg-session, recognises"
-    );
-}
-
-/// The format, or how the refusal begins: what is read is not told, for formats come.
-fn recognised(row: &str) -> String {
-    let it: Row = serde_json::from_str(row).expect("because a row is a document");
-    match Format::recognise(it.text.as_bytes(), &it.file) {
-        Ok(format) => format.name().to_owned(),
-        Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
-    }
 }
 
 /// A question and its answer in one object are one conversation, and each half goes back into its member (RG-8).
@@ -75,7 +40,7 @@ fn exchanges_are_one_conversation() {
 #[test]
 fn all_answers_refuse_the_same() {
     let mut refused = 0;
-    for row in testkit::rows!("foreign.jsonl").rows() {
+    for row in testkit::rows!("../../msg-formats/test_data/foreign.jsonl").rows() {
         let it: Row = serde_json::from_str(&row.text).expect("because a row is a document");
         let json = it.text.as_bytes();
         let read = ReadOptions::default();

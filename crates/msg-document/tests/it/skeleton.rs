@@ -180,7 +180,7 @@ fn skeletons_of_the_documents_of_other_suites_answer_as_they_do() {
     let folder = env!("CARGO_MANIFEST_DIR");
     let files = [
         "msg-arrow/test_data/documents.jsonl",
-        "msg-document/test_data/recognise.jsonl",
+        "msg-formats/test_data/recognise.jsonl",
         "msg-document/test_data/values.jsonl",
         "msg-document/test_data/convert.jsonl",
     ];

@@ -69,8 +69,8 @@ fn what_no_message_holds_comes_back() {
 fn plans_of_the_documents_of_other_suites_are_undone() {
     let suites = [
         testkit::rows!("convert.jsonl"),
-        testkit::rows!("recognise.jsonl"),
-        testkit::rows!("recognise_anthropic.jsonl"),
+        testkit::rows!("../../msg-formats/test_data/recognise.jsonl"),
+        testkit::rows!("../../msg-formats/test_data/recognise_anthropic.jsonl"),
         testkit::rows!("values.jsonl"),
         testkit::rows!("accepted/responses.jsonl"),
         testkit::rows!("fit/fit.jsonl"),

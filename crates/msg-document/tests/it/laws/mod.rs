@@ -1,7 +1,6 @@
 //! What holds for any input.
 
 pub(crate) mod closure;
-pub(crate) mod layout;
 pub(crate) mod ledger;
 pub(crate) mod meaning;
 pub(crate) mod signatures;

@@ -15,8 +15,7 @@ use msg_core::{Message, RawJson, Report, Role};
 use msg_json::{JsonError, Kind, Reader};
 
 use super::no_limit;
-use crate::codec::{Around, Codec, Content, Likelihood, Side, WriteOptions};
-use crate::head_edits::Edit;
+use crate::codec::{Around, Codec, Content, HeadEdit, Likelihood, Side, WriteOptions};
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
@@ -221,7 +220,7 @@ impl<A: Api> Around for Body<A> {
         }))
     }
 
-    fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<Edit>) {
+    fn change_head(&mut self, change: &mut dyn FnMut(&str, &RawJson) -> Option<HeadEdit>) {
         let Document::Request(request) = &mut self.document else { return };
         let body = request.body_mut();
         let changed: Vec<_> = body
@@ -230,10 +229,10 @@ impl<A: Api> Around for Body<A> {
             .collect();
         for (name, edit) in changed {
             match edit {
-                Edit::Set(raw) => body.set(&name, raw),
-                Edit::Rename(to, raw) => body.rename(&name, to, raw),
-                Edit::Remove => body.remove(&name),
-                Edit::Add(..) => {}
+                HeadEdit::Set(raw) => body.set(&name, raw),
+                HeadEdit::Rename(to, raw) => body.rename(&name, to, raw),
+                HeadEdit::Remove => body.remove(&name),
+                HeadEdit::Add(..) => {}
             }
         }
     }

@@ -3,19 +3,16 @@
 
 use std::{borrow::Cow, fmt};
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use msg_core::{Code, CodeInfo, Diagnostic, codes};
 use serde::Serialize;
-
-use crate::json::{chars, to_json};
 
 /// Why a command refused: a [`Diagnostic`] that says what is wrong, where, and what would mend it.
 ///
 /// ```
-/// use msg_document::{CheckOptions, check};
+/// use msg_formats::{Document, ReadOptions};
 ///
 /// let json = br#"[{"role":"user","content":"hi"},1]"#;
-/// let refusal = check(json, &CheckOptions::default()).expect_err("because 1 is not a message");
+/// let refusal = Document::read(json, &ReadOptions::default()).expect_err("because 1 is not a message");
 /// assert_eq!(refusal.diagnostic().code.as_str(), "message::bad-shape");
 /// ```
 #[derive(Debug, Clone)]
@@ -62,7 +59,7 @@ impl Refusal {
     /// The answer to a row that has no other: `{"error":…}`, without its end.
     ///
     /// ```
-    /// use msg_document::Refusal;
+    /// use msg_formats::Refusal;
     ///
     /// let refusal = Refusal::too_large(7).at_line(Some(3));
     /// assert!(refusal.to_json().starts_with(br#"{"error":{"code":"document::too-large""#));
@@ -72,11 +69,13 @@ impl Refusal {
         struct Line<'a> {
             error: &'a Diagnostic,
         }
-        to_json(&Line { error: self.diagnostic() })
+        let line = Line { error: self.diagnostic() };
+        serde_json::to_vec(&line).expect("because a diagnostic has text keys only")
     }
 
     /// The same, said of the value at this JSON Pointer.
-    pub(crate) fn at_pointer(mut self, pointer: &str) -> Self {
+    #[must_use]
+    pub fn at_pointer(mut self, pointer: &str) -> Self {
         self.0.at.pointer = Some(pointer.to_owned());
         (self.0.at.start, self.0.at.end) = (None, None);
         self
@@ -159,40 +158,20 @@ impl From<msg_compact::Error> for Refusal {
     }
 }
 
+/// How many characters begin in these bytes of a text.
+fn chars(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|it| *it & 0xc0 != 0x80).count()
+}
+
 /// A refusal of a document for what it is (RG-7).
 pub(crate) fn foreign(text: impl Into<Cow<'static, str>>) -> Diagnostic {
     Diagnostic::error(Code::new("message::foreign-format"), text)
 }
 
-// Lines of `--jsonl` that are not documents: their bytes in base64, and their refusal.
-
-/// A line that is not understood.
-pub(crate) fn bad_line(text: impl Into<String>) -> Refusal {
-    Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
-}
-
-/// The bytes of a member in base64.
-pub(crate) fn decoded(member: &str, base64: &str) -> Result<Vec<u8>, Refusal> {
-    let decoded = BASE64_STANDARD.decode(base64);
-    decoded.map_err(|it| bad_line(format!("{member} is not base64: {it}")))
-}
-
-/// The codes of a document as a whole.
+/// The codes of reading and writing a document, and of the account of its values.
 pub const CODES: &[CodeInfo] = codes! {
-    error "document::panic" "SC-12" "a defect in `msg` that affected one document";
-    info "cache::breakpoint-moved" "CL-63" "the cache breakpoint of a dropped part, moved to the part before";
     error "message::foreign-part" "MS-9" "a part of a type that only another provider has";
-    warning "message::unread-content" "RG-11" "what a message or a result says is in a member that its format does not have";
-    warning "message::unknown-part" "RG-11" "a part of an unknown kind, beside others that are read";
-    error "message::not-understood" "RG-11" "a message with content of which nothing is understood";
-    error "profile::shape" "MS-2" "a value or role in a form that `msg` understands and the API refuses";
     warning "convert::lost-value" "MS-24" "a value of the source is missing from the output and from the rest of the report";
-    warning "convert::media-place" "PM-82" "media where the API of the target refuses them";
     error "session::no-messages" "RG-11" "a session in which no message was found";
-    error "profile::missing-member" "CA-72" "a member that the API requires is missing";
-    error "profile::setting" "RQ-47" "a setting that the API does not take: outside of its range, beside another one, or of this model";
-    error "profile::unknown-kind" "CA-72" "a part of a type that the API does not have";
-    error "profile::other-format" "MS-2" "a request in the format of another API";
-    error "document::no-conversation" "RW-2" "a row has no conversation where one is expected";
     error "document::too-large" "SC-16" "the document has more bytes than `max_bytes`";
 };

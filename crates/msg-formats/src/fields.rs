@@ -21,22 +21,24 @@ use crate::refusal::Refusal;
 /// Where the conversations of a row are: nowhere in particular by default, so that the document is the conversation.
 ///
 /// ```
-/// use msg_document::{CheckOptions, RowFields, check};
+/// use msg_formats::RowFields;
+/// use msg_formats::rows::RowValues;
 ///
-/// let row = br#"{"id":7,"request":{"body":[{"role":"user","content":"hi"}]}}"#;
-/// let mut options = CheckOptions::default();
-/// options.read.fields = RowFields::field("request.body".parse()?);
-/// assert!(check(row, &options)?.ok);
-/// # Ok::<(), msg_document::Refusal>(())
+/// let row = r#"{"id":7,"request":{"body":[{"role":"user","content":"hi"}]}}"#;
+/// let fields = RowFields::field("request.body".parse()?);
+/// let found = fields.find(row).map_err(msg_core::Error::from)?;
+/// let RowValues::Field(found) = &found[0] else { unreachable!() };
+/// assert_eq!(&row[found[0].range.clone()], r#"[{"role":"user","content":"hi"}]"#);
+/// # Ok::<(), msg_formats::Refusal>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowFields {
-    pub(crate) places: Vec<Place>,
+    places: Vec<Place>,
 }
 
 /// One place, or the two places of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+enum Place {
     /// In one member.
     Field(FieldPath),
     /// A request and its answer.
@@ -76,10 +78,47 @@ impl RowFields {
     }
 
     /// Of the options `field` and `join`.
-    pub(crate) fn of(field: Vec<FieldPath>, join: Vec<JoinedPaths>) -> Self {
+    pub fn of(field: Vec<FieldPath>, join: Vec<JoinedPaths>) -> Self {
         let fields = field.into_iter().map(Place::Field);
         RowFields { places: fields.chain(join.into_iter().map(Place::Join)).collect() }
     }
+
+    /// The values at these places of a document, in the order of the places: of a pair that is about each element of a
+    /// list, those of each element (RW-3). Linear.
+    ///
+    /// Fails for what is not JSON.
+    pub fn find(&self, json: &str) -> Result<Vec<RowValues>, JsonError> {
+        let mut res = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            match place {
+                Place::Field(path) => res.push(RowValues::Field(path.find(json)?)),
+                Place::Join(JoinedPaths { input, output }) => {
+                    match elements(json, [input, output])? {
+                        None => res.push(RowValues::Join(input.find(json)?, output.find(json)?)),
+                        Some(elements) => {
+                            for it in elements {
+                                let asked = input.find_in_each(json, vec![it.clone()])?;
+                                res.push(RowValues::Join(
+                                    asked,
+                                    output.find_in_each(json, vec![it])?,
+                                ));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(res)
+    }
+}
+
+/// The values of one place of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowValues {
+    /// Conversations.
+    Field(Vec<RowValue>),
+    /// Requests and answers.
+    Join(Vec<RowValue>, Vec<RowValue>),
 }
 
 /// `a.b`, or `input,output`.
@@ -117,48 +156,18 @@ impl<'de> Deserialize<'de> for JoinedPaths {
     }
 }
 
-/// One path, or a list of them: the value of an option.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Paths<T>(pub(crate) Vec<T>);
-
-/// As [`Paths`], for a member of public options.
-pub(crate) fn paths<'de, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
-where
-    T: FromStr<Err = Refusal>,
-    D: Deserializer<'de>,
-{
-    Paths::deserialize(deserializer).map(|it| it.0)
-}
-
-impl<'de, T: FromStr<Err = Refusal>> Deserialize<'de> for Paths<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Given {
-            One(String),
-            Many(Vec<String>),
-        }
-        let given = match Given::deserialize(deserializer)? {
-            Given::One(it) => vec![it],
-            Given::Many(it) => it,
-        };
-        let paths = given.iter().map(|it| it.parse()).collect::<Result<_, Refusal>>();
-        paths.map(Paths).map_err(serde::de::Error::custom)
-    }
-}
-
 /// As many steps may a path have.
 const MOST_STEPS: usize = 32;
 
 /// The way to a value in a JSON document (RW-1).
 ///
 /// ```
-/// use msg_document::FieldPath;
+/// use msg_formats::FieldPath;
 ///
 /// let path: FieldPath = "request.body".parse()?;
 /// assert_eq!(path.to_string(), "request.body");
 /// assert!("a..b".parse::<FieldPath>().is_err());
-/// # Ok::<(), msg_document::Refusal>(())
+/// # Ok::<(), msg_formats::Refusal>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldPath {
@@ -176,11 +185,11 @@ enum Step {
 
 /// A value that a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct RowValue {
     /// Its bytes in the document.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// The JSON Pointer to it.
-    pub(crate) pointer: String,
+    pub pointer: String,
 }
 
 impl FromStr for FieldPath {
@@ -222,7 +231,7 @@ impl FieldPath {
     /// each element of a document that is a list. Linear.
     ///
     /// Fails for what is not JSON.
-    pub(crate) fn find(&self, json: &str) -> Result<Vec<Found>, JsonError> {
+    pub fn find(&self, json: &str) -> Result<Vec<RowValue>, JsonError> {
         let whole = whole(json)?;
         if self.each_element().is_some() && json.as_bytes()[whole.range.start] == b'[' {
             let mut elements = Vec::new();
@@ -233,11 +242,11 @@ impl FieldPath {
     }
 
     /// The values that it leads to from these elements of a document that is a list.
-    pub(crate) fn find_in_each(
+    fn find_in_each(
         &self,
         json: &str,
-        elements: Vec<Found>,
-    ) -> Result<Vec<Found>, JsonError> {
+        elements: Vec<RowValue>,
+    ) -> Result<Vec<RowValue>, JsonError> {
         follow(self.each_element().unwrap_or_default(), json, elements)
     }
 
@@ -251,10 +260,7 @@ impl FieldPath {
 }
 
 /// The elements of a document that is a list, where each of these paths is about each of them; nothing otherwise.
-pub(crate) fn elements(
-    json: &str,
-    paths: [&FieldPath; 2],
-) -> Result<Option<Vec<Found>>, JsonError> {
+fn elements(json: &str, paths: [&FieldPath; 2]) -> Result<Option<Vec<RowValue>>, JsonError> {
     let whole = whole(json)?;
     let are_of_each = paths.iter().all(|it| it.each_element().is_some());
     if !are_of_each || json.as_bytes()[whole.range.start] != b'[' {
@@ -266,15 +272,19 @@ pub(crate) fn elements(
 }
 
 /// The value of a document.
-fn whole(json: &str) -> Result<Found, JsonError> {
+fn whole(json: &str) -> Result<RowValue, JsonError> {
     let mut reader = Reader::from_text(json);
     let start = reader.next_offset();
     let raw = reader.raw()?;
     reader.finish()?;
-    Ok(Found { range: start..start + raw.len(), pointer: String::new() })
+    Ok(RowValue { range: start..start + raw.len(), pointer: String::new() })
 }
 
-fn follow(steps: &[Step], json: &str, mut found: Vec<Found>) -> Result<Vec<Found>, JsonError> {
+fn follow(
+    steps: &[Step],
+    json: &str,
+    mut found: Vec<RowValue>,
+) -> Result<Vec<RowValue>, JsonError> {
     for step in steps {
         let mut next = Vec::new();
         for it in &found {
@@ -286,13 +296,13 @@ fn follow(steps: &[Step], json: &str, mut found: Vec<Found>) -> Result<Vec<Found
 }
 
 impl Step {
-    fn follow(&self, json: &str, at: &Found, out: &mut Vec<Found>) -> Result<(), JsonError> {
+    fn follow(&self, json: &str, at: &RowValue, out: &mut Vec<RowValue>) -> Result<(), JsonError> {
         let mut reader = Reader::from_text(&json[at.range.clone()]);
         let place = |reader: &mut Reader<'_>, step: &str| {
             let start = at.range.start + reader.next_offset();
             let raw = reader.raw()?;
             let pointer = format!("{}/{}", at.pointer, pointer_step(step));
-            Ok::<_, JsonError>(Found { range: start..start + raw.len(), pointer })
+            Ok::<_, JsonError>(RowValue { range: start..start + raw.len(), pointer })
         };
         match (self, reader.peek()?) {
             (Step::Name(name), Kind::Object) => {

@@ -10,6 +10,7 @@
 //! It knows no format: what counts as the same is one table, `rules`. Where all values are found, which is the usual
 //! case, the cost is one pass over either text.
 
+mod conversion;
 mod edits;
 mod leaves;
 mod pairing;
@@ -25,8 +26,9 @@ use msg_core::{Code, Diagnostic, Severity};
 use msg_forms::turns::LowerOptions;
 use msg_session::{Blob, Session};
 
+pub use self::conversion::Conversion;
 use self::edits::Kept;
-pub(crate) use self::edits::{Cut, account_in_place, account_of_edits, name_left_out};
+pub use self::edits::{Cut, account_in_place, account_of_edits, name_left_out};
 use self::pairing::{Element, Lacking, Missing, Written};
 use self::rules::Scope;
 use crate::document::Document;
@@ -44,7 +46,7 @@ const PLACES: usize = 10;
 /// use msg_core::{Code, Diagnostic};
 ///
 /// let mut found = [Diagnostic::warning(Code::new("convert::lost-value"), "`/x` is left out")];
-/// assert!(msg_document::losses_as_errors(&mut found) && found[0].is_error());
+/// assert!(msg_formats::losses_as_errors(&mut found) && found[0].is_error());
 /// ```
 pub fn losses_as_errors(found: &mut [Diagnostic]) -> bool {
     let is_loss = |it: &&mut Diagnostic| {
@@ -107,12 +109,12 @@ pub(crate) struct Told<'a> {
 }
 
 /// The account of the values of a source.
-#[derive(Default)]
-pub(crate) struct Account {
+#[derive(Debug, Default)]
+pub struct Account {
     /// The values that are not in what was written and that nothing accounts for.
-    pub(crate) lost: Vec<Diagnostic>,
+    pub lost: Vec<Diagnostic>,
     /// The names of members that are left out, since they are beside what is said.
-    pub(crate) left_out: Vec<String>,
+    pub left_out: Vec<String>,
 }
 
 /// The account of the values of `source`, of which `written` was written. Linear in both texts.
@@ -480,7 +482,7 @@ fn sound_lines(document: &[u8], format: Format) -> String {
 /// The messages of a document in native form.
 pub(crate) fn native(document: &[u8], read: &ReadOptions, lower: &LowerOptions) -> Option<String> {
     // It was read before: what it has of other formats is known.
-    let again = Document::read_content(document, read);
+    let again = Document::read_known(document, read);
     let mut document = again.or_else(|_| Document::read_unlowered(document, read)).ok()?;
     document.lower(lower);
     let mut out = Vec::new();

@@ -43,7 +43,7 @@ pub(crate) fn keep_layout_of_json(source: &[u8], written: Vec<u8>) -> Vec<u8> {
 }
 
 /// The elements of a list, as they are written.
-pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
+pub fn elements(list: &str) -> impl Iterator<Item = &str> {
     let level = level::Level::of(list);
     level.into_iter().flat_map(|it| it.entries).map(|it| it.value)
 }
@@ -81,7 +81,7 @@ pub(crate) fn merged(source: &str, written: &str) -> Vec<u8> {
 /// What is not JSON comes back as it is. Linear; deeper than 64 levels lines are indented no further.
 ///
 /// ```
-/// let pretty = msg_document::pretty(br#"{"n":1.0,"list":[],"of":["a"]}"#);
+/// let pretty = msg_formats::layout::pretty(br#"{"n":1.0,"list":[],"of":["a"]}"#);
 /// assert_eq!(pretty, b"{\n  \"n\": 1.0,\n  \"list\": [],\n  \"of\": [\n    \"a\"\n  ]\n}\n");
 /// ```
 pub fn pretty(json: &[u8]) -> Vec<u8> {
@@ -220,15 +220,15 @@ impl<'s> Merge<'s> {
 
 /// Where the messages are in a text.
 #[derive(Debug, Default)]
-pub(crate) struct ListPlace {
+pub struct ListPlace {
     /// The list, with the blanks after it.
-    pub(crate) list: Range<usize>,
+    pub list: Range<usize>,
     /// Where each of them begins.
-    pub(crate) starts: Vec<usize>,
+    pub starts: Vec<usize>,
 }
 
 /// A list of messages in its document.
-pub(crate) struct MessageList<'s> {
+pub struct MessageList<'s> {
     source: &'s str,
     /// The document without what is around it.
     value: &'s str,
@@ -237,7 +237,8 @@ pub(crate) struct MessageList<'s> {
 }
 
 /// An element of a list that was mended.
-pub(crate) enum Piece<'s> {
+#[derive(Debug)]
+pub enum Piece<'s> {
     /// The element of this index, as it was.
     Kept(usize),
     /// The element of this index, with other texts in it.
@@ -261,7 +262,7 @@ impl Piece<'_> {
 
 impl<'s> MessageList<'s> {
     /// The list that is at a place of a JSON document. Linear in its elements.
-    pub(crate) fn at(source: &'s str, place: &ListPlace) -> Option<Self> {
+    pub fn at(source: &'s str, place: &ListPlace) -> Option<Self> {
         let value = source.trim_start_matches('\u{feff}').trim_ascii();
         let list = source.get(place.list.clone())?.trim_ascii();
         let starts = place.starts.iter().map(|it| it - place.list.start);
@@ -278,23 +279,23 @@ impl<'s> MessageList<'s> {
     }
 
     /// Whether it is the document, not a member of it.
-    pub(crate) fn is_document(&self) -> bool {
+    pub fn is_document(&self) -> bool {
         self.value.starts_with('[')
     }
 
     /// How many elements it has.
-    pub(crate) fn len(&self) -> usize {
+    pub fn n_elements(&self) -> usize {
         self.level.entries.len()
     }
 
     /// The JSON of an element.
-    pub(crate) fn element(&self, at: usize) -> Option<&'s str> {
+    pub fn element(&self, at: usize) -> Option<&'s str> {
         self.level.entries.get(at).map(|it| it.value)
     }
 
     /// An element with other texts at some places, each named by its JSON Pointer; nothing where one of them has no text
     /// now. Linear in the element for each place.
-    pub(crate) fn changed(&self, at: usize, texts: &[(String, String)]) -> Option<String> {
+    pub fn changed(&self, at: usize, texts: &[(String, String)]) -> Option<String> {
         let element = self.element(at)?;
         let offset = |value: &str| value.as_ptr() as usize - element.as_ptr() as usize;
         let place = |it: &'_ (String, String)| {
@@ -317,7 +318,7 @@ impl<'s> MessageList<'s> {
     /// The document without the elements whose messages are gone: of each message the element that it is of, and whether
     /// it stays. Nothing where that is not known, or one of an element's messages stays and another does not. Linear.
     pub(crate) fn cut(&self, elements: &[Option<usize>], stays: &[bool]) -> Option<Vec<u8>> {
-        let mut goes = vec![None; self.len()];
+        let mut goes = vec![None; self.n_elements()];
         for (element, stays) in elements.iter().zip(stays) {
             let known = goes.get_mut((*element)?)?;
             if known.is_some_and(|goes| goes == *stays) {
@@ -325,12 +326,12 @@ impl<'s> MessageList<'s> {
             }
             *known = Some(!stays);
         }
-        let kept = (0..self.len()).filter(|it| goes[*it] != Some(true)).map(Piece::Kept);
+        let kept = (0..self.n_elements()).filter(|it| goes[*it] != Some(true)).map(Piece::Kept);
         (elements.len() == stays.len()).then(|| self.spliced(&kept.collect::<Vec<_>>()))
     }
 
     /// The document with these elements in the place of those that it has. Linear.
-    pub(crate) fn spliced(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
+    pub fn spliced(&self, pieces: &[Piece<'_>]) -> Vec<u8> {
         let entries = pieces.iter().map(|it| match it {
             Piece::Kept(at) => Entry::of_value(self.element(*at).unwrap_or_default()),
             Piece::Changed(_, text) => Entry::of_value(text),

@@ -25,19 +25,6 @@ impl TextCalls {
         written
     }
 
-    /// Messages of a format that has members for calls, as those of one that has only text, and what that cannot hold.
-    pub(crate) fn spell_out(messages: &[Message]) -> (Vec<Message>, Vec<Diagnostic>) {
-        let parts = |(at, it): (usize, &Message)| {
-            let found = it.parts.iter().enumerate();
-            let found = found.flat_map(|(n, it)| unspelled(it).map(move |it| (n, it)));
-            found.map(|(n, it)| it.at_part(at, n)).collect::<Vec<_>>()
-        };
-        let mut found: Vec<_> = messages.iter().enumerate().flat_map(parts).collect();
-        let res = TextCalls { of_tools: true, ..TextCalls::default() }.write(messages);
-        found.extend(made_by_texts(messages, &res));
-        (res, found)
-    }
-
     fn message(&self, message: &Message, names: &HashMap<&str, &str>) -> Message {
         let mut res = message.clone();
         if !message.parts.iter().any(|it| matches!(it, Part::ToolCall(_) | Part::ToolResult(_))) {
@@ -115,6 +102,19 @@ impl TextCalls {
         }
         Part::ToolResult(res)
     }
+}
+
+/// Messages of a format that has members for calls, as those of one that has only text, and what that cannot hold.
+pub fn spell_out(messages: &[Message]) -> (Vec<Message>, Vec<Diagnostic>) {
+    let parts = |(at, it): (usize, &Message)| {
+        let found = it.parts.iter().enumerate();
+        let found = found.flat_map(|(n, it)| unspelled(it).map(move |it| (n, it)));
+        found.map(|(n, it)| it.at_part(at, n)).collect::<Vec<_>>()
+    };
+    let mut found: Vec<_> = messages.iter().enumerate().flat_map(parts).collect();
+    let res = TextCalls { of_tools: true, ..TextCalls::default() }.write(messages);
+    found.extend(made_by_texts(messages, &res));
+    (res, found)
 }
 
 /// The messages of which a text is a call or a result once it is written so.

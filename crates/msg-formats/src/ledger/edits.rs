@@ -16,7 +16,7 @@ use crate::layout::{elements, list_named};
 use crate::options::ReadOptions;
 
 /// The account of the values of a document that was written in its own format after these edits.
-pub(crate) fn account_of_edits(
+pub fn account_of_edits(
     source: &[u8],
     written: &[u8],
     format: Format,
@@ -41,7 +41,7 @@ pub(crate) fn account_of_edits(
 
 /// As [`account_of_edits`], of two texts of JSON. `messages` gives those of the source in native form, in which the edits
 /// count.
-pub(crate) fn account_in_place(
+pub fn account_in_place(
     (source, written): (&str, &str),
     format: Format,
     edits: &[Diagnostic],
@@ -73,7 +73,7 @@ fn is_anew(report: &[Diagnostic]) -> bool {
 }
 
 /// Says in a report which members of an agent's records are left out (SE-81).
-pub(crate) fn name_left_out(report: &mut [Diagnostic], names: &[String]) {
+pub fn name_left_out(report: &mut [Diagnostic], names: &[String]) {
     let Some(it) = report.iter_mut().find(|it| it.code == "session::written-anew") else { return };
     if !names.is_empty() {
         let names: Vec<_> = names.iter().map(|it| format!("`{it}`")).collect();
@@ -86,21 +86,24 @@ pub(crate) fn name_left_out(report: &mut [Diagnostic], names: &[String]) {
 }
 
 /// What was cut out of a document, and how what is left was written.
-pub(crate) struct Cut<'a> {
-    pub(crate) format: Format,
-    pub(crate) read: &'a ReadOptions,
+#[derive(Debug)]
+pub struct Cut<'a> {
+    /// The format of the document.
+    pub format: Format,
+    /// How it was read.
+    pub read: &'a ReadOptions,
     /// What is left, before it was written.
-    pub(crate) messages: &'a [Message],
+    pub messages: &'a [Message],
     /// What is said of it.
-    pub(crate) edits: &'a [Diagnostic],
+    pub edits: &'a [Diagnostic],
     /// Of chat messages that were written of it: the members that are left out. Of the document itself nothing.
-    pub(crate) left_out: Option<&'a [String]>,
+    pub left_out: Option<&'a [String]>,
 }
 
 impl Cut<'_> {
     /// The account of the values of the source: those that are neither in what was written nor in a message that the cut
     /// took or changed are lost.
-    pub(crate) fn account(&self, source: &[u8], written: &[u8]) -> Account {
+    pub fn account(&self, source: &[u8], written: &[u8]) -> Account {
         let (format, is_own) = (self.format, self.left_out.is_none());
         if source == written {
             return Account::default();

@@ -111,6 +111,29 @@ impl Found {
     }
 }
 
+/// A row that holds a conversation in one of its members, such as a line of a batch (RW-6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownRow {
+    /// What it is called: `a line of an OpenAI batch`.
+    pub what: &'static str,
+    /// Where its conversation is: the first of these paths that it has. Empty for a document that is not a row.
+    pub fields: &'static [&'static str],
+    /// Whether what it holds is the answer of a model, without what was asked.
+    pub is_answer: bool,
+}
+
+impl KnownRow {
+    /// What a JSON document has a mark of; nothing of JSON lines, and of one that has no mark. Linear.
+    pub fn of(json: &[u8]) -> Option<Self> {
+        let outline = Outline::of(json);
+        if outline.is_broken() || outline.has_lines() {
+            return None;
+        }
+        let Foreign { what, fields, is_answer, .. } = find(&outline, None)?.row;
+        Some(KnownRow { what, fields, is_answer: *is_answer })
+    }
+}
+
 /// A refusal of a document that is called so.
 fn looks_like(what: &str) -> Diagnostic {
     foreign(format!("this looks like {what}; msg reads {}", known()))
@@ -188,8 +211,8 @@ pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
 /// The refusal of what is not a text at all, by its first bytes: an archive, a database, UTF-16.
 ///
 /// ```
-/// assert!(msg_document::binary_refusal(b"\x1f\x8b\x08").is_some());
-/// assert!(msg_document::binary_refusal(b"data: {}").is_none());
+/// assert!(msg_formats::binary_refusal(b"\x1f\x8b\x08").is_some());
+/// assert!(msg_formats::binary_refusal(b"data: {}").is_none());
 /// ```
 pub fn binary_refusal(bytes: &[u8]) -> Option<Refusal> {
     let (what, way) = binary(bytes)?;

@@ -1,7 +1,7 @@
 //! What holds for every document. Shared by the cases, by random input and by the fuzz targets of the same
 //! names.
 
-use msg_document::Format;
+use msg_formats::Format;
 use msg_json::{tokens, unescape, validate, write_compact};
 
 /// A layout changes no value: its tokens are those of what was written, strings by their texts.

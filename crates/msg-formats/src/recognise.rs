@@ -22,7 +22,7 @@ impl Format {
     /// message to message.
     ///
     /// ```
-    /// use msg_document::Format;
+    /// use msg_formats::Format;
     ///
     /// let chat = br#"[{"role":"user","content":"hi"}]"#;
     /// assert_eq!(Format::recognise(chat, "")?.name(), "openai");
@@ -31,7 +31,7 @@ impl Format {
     /// let accounts = br#"[{"id":7,"name":"Ann","role":"user"}]"#;
     /// let refusal = Format::recognise(accounts, "").expect_err("because an account says nothing");
     /// assert_eq!(refusal.diagnostic().code.as_str(), "message::foreign-format");
-    /// # Ok::<(), msg_document::Refusal>(())
+    /// # Ok::<(), msg_formats::Refusal>(())
     /// ```
     pub fn recognise(bytes: &[u8], name: &str) -> Result<Self, Refusal> {
         match identify(bytes, name)? {
@@ -48,7 +48,7 @@ impl Format {
     /// is read with the others of its folder is not refused.
     ///
     /// ```
-    /// use msg_document::Format;
+    /// use msg_formats::Format;
     ///
     /// let page = br#"{"messages":[{"id":"18c","threadId":"18c"}],"resultSizeEstimate":1}"#;
     /// assert!(Format::refused(page, "").is_some());
@@ -80,7 +80,7 @@ impl ReadOptions {
     /// not the records of one session. A text that is cut off after a line is judged by the lines it has.
     ///
     /// ```
-    /// use msg_document::ReadOptions;
+    /// use msg_formats::ReadOptions;
     ///
     /// let one = br#"{"messages":[{"role":"user","content":"hi"}]}"#;
     /// let lines = [&one[..], one].join(&b'\n');
@@ -304,7 +304,7 @@ fn file(name: &str) -> String {
 
 impl Format {
     /// The format that the name of a file claims it for, if one does.
-    pub(crate) fn named_by(name: &str) -> Option<Self> {
+    pub fn named_by(name: &str) -> Option<Self> {
         let file = file(name);
         Format::all().find(|it| !file.is_empty() && it.codec().claims(&file))
     }
@@ -349,6 +349,16 @@ fn mixed(outline: &Outline<'_>) -> Option<Refusal> {
             .into(),
         false => found.into(),
     })
+}
+
+/// Whether an object is a message alone, and a list of it a conversation.
+pub fn is_lone_message(text: &str) -> bool {
+    let outline = Outline::of(text.as_bytes());
+    let has = |name: &str| outline.member(name).is_some();
+    let may_be = has("role") || has("kwargs") || has("type") && (has("data") || has("content"));
+    may_be
+        && Format::recognise(text.as_bytes(), "").is_err()
+        && Format::recognise(format!("[{text}]").as_bytes(), "").is_ok()
 }
 
 fn is_of_gemini(record: &Record<'_>) -> bool {

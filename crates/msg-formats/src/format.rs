@@ -4,22 +4,22 @@ use std::fmt;
 use std::str::FromStr;
 
 use msg_cache::Rewrite;
+use msg_codec::StreamFamily;
 use msg_core::{Code, Diagnostic, Message};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
-use crate::lead::JoinedUsers;
 use crate::refusal::Refusal;
 
 /// A format of a conversation, by its name.
 ///
 /// ```
-/// use msg_document::Format;
+/// use msg_formats::Format;
 ///
 /// let format: Format = "responses".parse()?;
 /// assert_eq!((format.name(), format.is_json()), ("responses", true));
-/// # Ok::<(), msg_document::Refusal>(())
+/// # Ok::<(), msg_formats::Refusal>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct Format(&'static dyn Codec);
@@ -72,13 +72,67 @@ impl Format {
     pub(crate) fn codec(self) -> &'static dyn Codec {
         self.0
     }
+}
 
-    /// Joins the messages of users that follow each other, where this format may have them.
-    pub(crate) fn join_users(self, messages: &mut Vec<Message>) -> JoinedUsers {
-        match self.codec().joins_users() {
-            true => JoinedUsers::take(messages),
-            false => JoinedUsers::default(),
-        }
+// What its documents are like.
+
+impl Format {
+    /// How it is called where people read of a document: `OpenAI chat`.
+    pub fn title(self) -> &'static str {
+        self.0.title()
+    }
+
+    /// Whether an API has such documents, whose responses are read.
+    pub fn is_of_an_api(self) -> bool {
+        self.0.is_of_an_api()
+    }
+
+    /// Whether documents of it are written.
+    pub fn has_writer(self) -> bool {
+        self.0.has_writer()
+    }
+
+    /// Why documents of it are not written, where they are not.
+    pub fn unwritten(self) -> Refusal {
+        self.0.unwritten()
+    }
+
+    /// Whether calls and results may come without ids, and find each other by name and place (GE-6).
+    pub fn lacks_ids(self) -> bool {
+        self.0.lacks_ids()
+    }
+
+    /// Whether a call without an id is one that keeps none (MS-13).
+    pub fn keeps_empty_ids(self) -> bool {
+        self.0.keeps_empty_ids()
+    }
+
+    /// Whether calls go out with ids, so that those without get one (GE-6).
+    pub fn links_ids(self) -> bool {
+        self.0.links_ids()
+    }
+
+    /// Whether its calls are in the text of assistants, for it has no members for them.
+    pub fn has_text_calls(self) -> bool {
+        self.0.has_text_calls()
+    }
+
+    /// Whether several messages of the user in a row are what its documents usually hold: a cell with its output.
+    pub fn joins_users(self) -> bool {
+        self.0.joins_users()
+    }
+
+    /// The families of streams that a response of it is read by.
+    pub fn families(self) -> &'static [StreamFamily] {
+        self.0.families()
+    }
+
+    /// The messages of a document of it, and what is odd about them, as its reader gives them: without what surrounds
+    /// them. JSON comes without a byte order mark.
+    ///
+    /// Fails as the reader does, with the place.
+    pub fn read_messages(self, json: &[u8]) -> Result<(Vec<Message>, Vec<Diagnostic>), Refusal> {
+        self.0.read(json, "").map(|it| (it.messages, it.notes))
     }
 }
 

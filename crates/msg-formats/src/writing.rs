@@ -1,8 +1,9 @@
 //! A document on its way back: with all that surrounded its messages, in the layout of its source.
 
 use msg_cache::Rewrite;
+use msg_codec::Assembled;
 use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, Report};
+use msg_core::{Code, Diagnostic, Message, Report};
 use msg_json::validate;
 
 use crate::codec::{Content, Edited, WriteOptions};
@@ -10,7 +11,6 @@ use crate::document::{Document, without_list};
 use crate::format::Format;
 use crate::formats::document_in;
 use crate::layout::{keep_layout_of_json, merged};
-use crate::options::ReadOptions;
 use crate::refusal::Refusal;
 
 impl Document {
@@ -36,12 +36,12 @@ impl Document {
     }
 
     /// It is written anew: nothing of its layout stays.
-    pub(crate) fn forget_source(&mut self) {
+    pub fn forget_source(&mut self) {
         self.source = None;
     }
 
-    /// Room for what is written of it.
-    pub(crate) fn room(&self) -> Vec<u8> {
+    /// An empty text with room for what is written of it.
+    pub fn room(&self) -> Vec<u8> {
         Vec::with_capacity(self.size + self.size / 8)
     }
 
@@ -55,7 +55,8 @@ impl Document {
         }
     }
 
-    pub(crate) fn no_writer(&self) -> Refusal {
+    /// Why an edit of it is not written.
+    pub fn no_writer(&self) -> Refusal {
         let text =
             format!("sessions of {} are read and not written: they cannot be changed", self.format);
         let code = Code::new("session::no-writer");
@@ -94,13 +95,13 @@ impl Document {
     /// ([`Document::set_source`]).
     ///
     /// ```
-    /// use msg_document::{Document, ReadOptions};
+    /// use msg_formats::{Document, ReadOptions};
     ///
     /// let text = br#"[ {"role":"user","name":"a","name":"b","content":"hi"} ]"#;
     /// let mut document = Document::read(text, &ReadOptions::default())?;
     /// document.set_source(text.to_vec());
     /// assert_eq!(document.written(), text);
-    /// # Ok::<(), msg_document::Refusal>(())
+    /// # Ok::<(), msg_formats::Refusal>(())
     /// ```
     pub fn written(&mut self) -> Vec<u8> {
         if let Some(source) = self.source.as_ref().filter(|_| self.edited.is_none()) {
@@ -115,29 +116,69 @@ impl Document {
     ///
     /// Fails as its format's reader does, with the place.
     pub fn read_again(&self, written: &[u8]) -> Result<Self, Refusal> {
-        let options = ReadOptions::default().with_from(Some(self.format)).with_calls(self.calls);
-        Document::read(written, &options.with_name(self.name.clone()))
+        Document::read(written, &self.read_options().with_from(Some(self.format)))
     }
+}
 
-    /// Writes the messages alone in another format.
-    pub(crate) fn write_messages(
-        &mut self,
-        format: Format,
+impl Format {
+    /// Writes messages as a document of this format. A format that is made of messages may use them up.
+    ///
+    /// ```
+    /// use msg_core::Message;
+    /// use msg_formats::{Format, WriteOptions};
+    ///
+    /// let anthropic: Format = "anthropic".parse()?;
+    /// let mut out = Vec::new();
+    /// anthropic.write_messages(&mut vec![Message::user("hi")], &WriteOptions::default(), &mut out);
+    /// assert_eq!(out, br#"{"messages":[{"role":"user","content":"hi"}]}"#);
+    /// # Ok::<(), msg_formats::Refusal>(())
+    /// ```
+    pub fn write_messages(
+        self,
+        messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Report {
-        format.codec().write(&mut self.content.messages, options, out)
+        self.codec().write(messages, options, out)
     }
 
-    /// Writes the messages as a request of another format, which asks what `head` asks.
-    pub(crate) fn write_request(
-        &mut self,
-        format: Format,
+    /// As [`Format::write_messages`], as a request that asks what `head` asks; what it has no place for is reported.
+    ///
+    /// Fails for a format that has no requests, and where a request lacks what its provider demands.
+    pub fn write_request(
+        self,
         head: &RequestHead,
+        messages: &mut Vec<Message>,
         options: &WriteOptions,
         out: &mut Vec<u8>,
     ) -> Result<Report, Refusal> {
-        format.codec().write_request(head, &mut self.content.messages, options, out)
+        self.codec().write_request(head, messages, options, out)
+    }
+
+    /// Writes the answer that a stream was assembled to as a response of this format: for a client that did not ask
+    /// for a stream.
+    ///
+    /// Fails for a format that has no responses.
+    ///
+    /// ```
+    /// use msg_codec::Assembled;
+    /// use msg_core::{FinishReason, Part};
+    /// use msg_formats::{Format, WriteOptions};
+    ///
+    /// let answer = Assembled::whole(vec![Part::text("hello")], FinishReason::Stop);
+    /// let anthropic: Format = "anthropic".parse()?;
+    /// let mut out = Vec::new();
+    /// anthropic.write_answer(&answer, &WriteOptions::default(), &mut out)?;
+    /// assert!(String::from_utf8_lossy(&out).contains(r#""content":[{"type":"text","text":"hello"}]"#));
+    /// # Ok::<(), msg_formats::Refusal>(())
+    /// ```
+    pub fn write_answer(
+        self,
+        answer: &Assembled,
+        options: &WriteOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<Report, Refusal> {
+        self.codec().write_response(answer, options, out)
     }
 }
 
@@ -149,7 +190,7 @@ impl Format {
     /// (times the depth of what was edited, of which 64 levels are looked into).
     ///
     /// ```
-    /// use msg_document::Format;
+    /// use msg_formats::Format;
     ///
     /// let source = "[\n  {\"role\": \"human\", \"content\": \"\\u00e9\"}\n]\n";
     /// let written = r#"[{"role":"user","content":"é"}]"#;
@@ -166,7 +207,7 @@ impl Format {
     }
 
     /// What was written of the document `source`, in the layout of that.
-    pub(crate) fn laid_out(self, source: &[u8], written: Vec<u8>) -> Vec<u8> {
+    pub fn laid_out(self, source: &[u8], written: Vec<u8>) -> Vec<u8> {
         match (self.is_json(), self.is_session()) {
             (false, _) => written,
             // Before all else, since a session may hold bytes of which no layout can be kept.

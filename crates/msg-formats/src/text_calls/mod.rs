@@ -11,6 +11,7 @@
 
 mod write;
 
+pub use self::write::spell_out;
 pub(crate) use self::write::text_as_call;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -426,7 +427,7 @@ pub(crate) fn said_in_text(text: &str, with_servers: bool) -> Vec<SaidInText> {
 const LOCAL: &str = "local";
 
 /// The parts that are calls of a server other than that.
-pub(crate) fn servers(messages: &[Message]) -> Vec<(usize, usize)> {
+pub fn servers(messages: &[Message]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         for (part, it) in message.parts.iter().enumerate() {
@@ -441,4 +442,4 @@ pub(crate) fn servers(messages: &[Message]) -> Vec<(usize, usize)> {
 }
 
 /// The member of a call that says its server.
-pub(crate) const SERVER: &str = "server_name";
+pub const SERVER: &str = "server_name";

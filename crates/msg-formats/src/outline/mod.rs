@@ -383,7 +383,7 @@ fn has_chat_medium(part: &Item<'_>) -> bool {
 }
 
 /// Members of a record in which formats keep their parts, or others their messages.
-pub(crate) fn is_watched(name: &str) -> bool {
+pub fn is_watched(name: &str) -> bool {
     matches!(
         name,
         "Role"
@@ -425,7 +425,7 @@ pub(crate) fn is_watched(name: &str) -> bool {
 }
 
 /// Members of a document in which conversations are wrapped, or that say whose it is by their own members.
-pub(crate) fn is_wrapping(name: &str) -> bool {
+pub fn is_wrapping(name: &str) -> bool {
     is_watched(name)
         || matches!(
             name,
@@ -440,7 +440,7 @@ pub(crate) fn is_wrapping(name: &str) -> bool {
 }
 
 /// Names whose short texts tell formats apart.
-pub(crate) fn is_telling(name: &str) -> bool {
+pub fn is_telling(name: &str) -> bool {
     matches!(
         name,
         "$type"

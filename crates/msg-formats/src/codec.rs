@@ -10,7 +10,6 @@ use msg_core::request::RequestHead;
 use msg_core::{Diagnostic, Message, RawJson, Report};
 use msg_forms::{agent::AgentForm, turns::LowerOptions};
 
-use crate::head_edits::Edit;
 use crate::outline::Outline;
 use crate::refusal::Refusal;
 
@@ -224,7 +223,7 @@ pub(crate) trait Around: Send + Sync {
     }
 
     /// Gives the members of a request other values: those that `change` has one for.
-    fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<Edit>) {}
+    fn change_head(&mut self, _change: &mut dyn FnMut(&str, &RawJson) -> Option<HeadEdit>) {}
 
     /// Gives a request a member that it does not have.
     fn add_to_head(&mut self, _name: &str, _value: &RawJson) {}
@@ -264,6 +263,19 @@ pub(crate) trait Around: Send + Sync {
     }
 }
 
+/// What is done to a member of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HeadEdit {
+    /// It gets another value.
+    Set(RawJson),
+    /// The body gets this member, which it does not have.
+    Add(&'static str, RawJson),
+    /// It gets another name, and another value or its own.
+    Rename(&'static str, Option<RawJson>),
+    /// It goes.
+    Remove,
+}
+
 /// How a document took it that its messages are others.
 #[derive(Debug, Clone)]
 pub(crate) enum Edited {
@@ -284,7 +296,7 @@ pub(crate) enum Edited {
 /// What the messages of a document are. The history of an answer is elsewhere, so it begins with the
 /// assistant and may end with calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// A conversation, or its beginning.
     Conversation,
     /// What goes on with a conversation that the provider has.

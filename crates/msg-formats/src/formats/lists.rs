@@ -334,7 +334,8 @@ impl Stored {
     fn cut(&self, kept: &[Message], stays: &[bool]) -> Option<String> {
         let source = std::str::from_utf8(&self.source[self.place.clone()]).ok()?;
         let list = MessageList::of(source, 0..source.len())?;
-        let cut = list.cut(&self.elements, stays).filter(|_| list.len() == self.turns.len())?;
+        let cut =
+            list.cut(&self.elements, stays).filter(|_| list.n_elements() == self.turns.len())?;
         let text = String::from_utf8(cut).ok()?;
         let (read, ..) = turns::read_document(text.as_bytes()).ok()?;
         are_alike(&said(&read), kept).then_some(text)

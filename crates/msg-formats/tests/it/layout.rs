@@ -1,7 +1,8 @@
 //! `test_data/layout/NAME.in`: a source, a line `=====`, and the same document as it was written after an
 //! edit. The expectation is the edited document in the layout of the source.
 
-use msg_document::{Format, RepairOptions, pretty, repair};
+use msg_formats::Format;
+use msg_formats::layout::pretty;
 use proptest::prelude::*;
 
 use crate::laws;
@@ -12,36 +13,10 @@ fn documents_keep_their_layout() {
         let text = case.text();
         let (source, written) =
             text.split_once("=====\n").expect("because a case has two documents");
-        laws::layout::layout_keeps_the_value(source, written);
+        laws::layout_keeps_the_value(source, written);
         let kept = Format::keep_layout(source.as_bytes(), written.as_bytes());
         String::from_utf8(kept).expect("because both documents are UTF-8").replace('\r', "\\r")
     });
-}
-
-/// A call without its result is mended between records that stay, each once.
-#[test]
-fn records_of_a_session_are_no_one_value() {
-    let record = |role: &str, id: u8, parent: &str, content: &str| {
-        let head = format!(
-            r#""type": "{role}", "uuid": "u{id}", "parentUuid": {parent}, "sessionId": "s""#
-        );
-        let time = r#""timestamp": "2026-01-01T00:00:00.000Z""#;
-        format!(
-            "{{{head}, {time}, \"message\": {{\"role\": \"{role}\", \"content\": {content}}}}}\n"
-        )
-    };
-    let call = r#"[{"type": "tool_use", "id": "c1", "name": "ls", "input": {}}]"#;
-    let records = [
-        record("user", 1, "null", "\"first\""),
-        record("assistant", 2, "\"u1\"", call),
-        record("user", 3, "\"u2\"", "\"last\""),
-    ];
-    let session = records.concat();
-    let repaired = repair(session.as_bytes(), &RepairOptions::default());
-    let repaired = repaired.expect("because it is a session");
-    let text = String::from_utf8(repaired.document).expect("because it is JSON");
-    assert!(repaired.changed && text.lines().count() > 3, "{text}");
-    assert!(["\"first\"", "\"last\""].iter().all(|it| text.matches(it).count() == 1), "{text}");
 }
 
 /// Small documents with every kind of white space.
@@ -75,12 +50,12 @@ fn document() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn the_value_is_that_of_what_was_written(source in document(), written in document()) {
-        laws::layout::layout_keeps_the_value(&source, &written);
+        laws::layout_keeps_the_value(&source, &written);
     }
 
     #[test]
     fn an_unedited_document_is_its_source(source in document()) {
-        laws::layout::layout_of_the_unedited(&source);
+        laws::layout_of_the_unedited(&source);
     }
 
     #[test]

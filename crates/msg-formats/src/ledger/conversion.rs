@@ -1,0 +1,79 @@
+//! The account of the values of a document that was written in another format.
+
+use msg_core::{Diagnostic, Message};
+use msg_forms::turns::LowerOptions;
+
+use super::{Account, MadeUp, Told, account, is_one, json_of, native};
+use crate::codec::WriteOptions;
+use crate::format::Format;
+use crate::formats::document_in;
+use crate::options::{Accept, ReadOptions};
+
+/// A document that was written in another format, and how.
+#[derive(Debug)]
+pub struct Conversion<'a> {
+    /// The format of the source.
+    pub from: Format,
+    /// The format that was written.
+    pub to: Format,
+    /// How the source was read.
+    pub read: &'a ReadOptions,
+    /// How turns became messages.
+    pub lower: &'a LowerOptions,
+    /// How it was written.
+    pub write: &'a WriteOptions,
+    /// Whether what was written has no ids, so that a call and its result find each other by their places.
+    pub lacks_ids: bool,
+    /// Whether it is a response, which says the settings of a request again.
+    pub is_response: bool,
+}
+
+impl Conversion<'_> {
+    /// The account of the values of `source`, of which `written` was written with this report. `left_out` gives the names
+    /// of the members of the body that are known to be left out, of both as JSON; it is not asked where one of them is
+    /// not read. Linear in both.
+    pub fn account(
+        &self,
+        (source, written): (&[u8], &[u8]),
+        report: &[Diagnostic],
+        left_out: impl FnOnce(&str, &str) -> Vec<String>,
+    ) -> Account {
+        let (from, to) = (self.from, self.to);
+        // It has been read, whatever is taken in its place.
+        let read = ReadOptions { accept: Accept::All, ..self.read.clone() }.with_from(Some(from));
+        let source = if from.is_session() { document_in(source) } else { source.into() };
+        let source = json_of(&source, from, &read, self.lower);
+        let as_written = ReadOptions::default().with_from(Some(to));
+        let written = json_of(written, to, &as_written, self.lower);
+        let Some((source, written)) = source.zip(written) else { return Account::default() };
+        let told = Told {
+            report,
+            left_out: &left_out(&source, &written),
+            from: from.name(),
+            keeps_format: false,
+            has_records: from.has_records() || from.name() == "otel",
+            has_bookkeeping: from.is_session() || from.name() == "otel",
+            is_one: is_one(from, &source),
+            lacks_ids: self.lacks_ids,
+            has_text_calls: self.read.calls.are_in_texts(from),
+            // The records of an agent are not a request.
+            has_settings: !self.is_response && !from.has_records(),
+            made_up: if to.is_session() { self.made_up() } else { MadeUp::default() },
+            kept: None,
+            messages: &|| match from.is_json() {
+                true => native(source.as_bytes(), &read, self.lower),
+                false => Some(source.to_string()),
+            },
+        };
+        account(&source, &written, &told)
+    }
+
+    /// What a session says of itself: one with texts that no source has.
+    fn made_up(&self) -> MadeUp {
+        let mut messages =
+            vec![Message::user("a sample 7d1c"), Message::assistant("of a session 52e0")];
+        let mut out = Vec::new();
+        self.to.write_messages(&mut messages, self.write, &mut out);
+        String::from_utf8(out).map(|it| MadeUp::of(&it)).unwrap_or_default()
+    }
+}

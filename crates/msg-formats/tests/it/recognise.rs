@@ -1,0 +1,70 @@
+//! `test_data/recognise*.jsonl` and `foreign.jsonl`: a document, and the name of its file; expected is its format, or
+//! what it is refused as.
+
+use std::collections::{BTreeSet, HashSet};
+
+use msg_formats::{Document, Format, ReadOptions, WriteOptions};
+use msg_session::Dialect;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Row {
+    file: String,
+    text: String,
+}
+
+#[test]
+fn documents_are_recognised() {
+    let suites = [
+        testkit::rows!("recognise.jsonl"),
+        testkit::rows!("recognise_anthropic.jsonl"),
+        testkit::rows!("foreign.jsonl"),
+    ];
+    for rows in &suites {
+        rows.check_lines(|row| recognised(&row.text));
+    }
+    let rows = suites.iter().flat_map(testkit::Rows::rows);
+    let found: HashSet<String> = rows.map(|row| recognised(&row.text)).collect();
+    let names = Format::all().map(Format::name).chain(Dialect::ALL.iter().map(|it| it.name()));
+    // A fine-tuning line is chat messages to all who do not name it.
+    let is_missing = |it: &&str| *it != "openai-jsonl" && !found.contains(*it);
+    let missing: BTreeSet<&str> = names.filter(is_missing).collect();
+    assert!(
+        missing.is_empty(),
+        "test_data/recognise.jsonl has no document of {missing:?} that FORMATS in src/formats/mod.rs, or src/signs.rs of msg-session, recognises"
+    );
+}
+
+/// The format, or how the refusal begins: what is read is not told, for formats come.
+fn recognised(row: &str) -> String {
+    let it: Row = serde_json::from_str(row).expect("because a row is a document");
+    match Format::recognise(it.text.as_bytes(), &it.file) {
+        Ok(format) => format.name().to_owned(),
+        Err(it) => it.to_string().split("; msg reads").next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Forms of msg itself: what they leave out by default is written, or not, whatever the source did.
+const OWN: [&str; 3] = ["agent", "native", "turns"];
+
+/// What was not edited has the values that it had.
+#[test]
+fn what_is_not_edited_is_written_as_it_was_read() {
+    let (mut read, mut broken) = (0, Vec::new());
+    for row in testkit::rows!("recognise.jsonl").rows() {
+        let it: Row = serde_json::from_str(&row.text).expect("because a row is a document");
+        let options = ReadOptions::default().with_name(it.file);
+        let Ok(mut document) = Document::read(it.text.as_bytes(), &options) else { continue };
+        let Ok(value) = serde_json::from_str::<serde_json::Value>(&it.text) else { continue };
+        if OWN.contains(&document.format().name()) {
+            continue;
+        }
+        let mut out = Vec::new();
+        document.write(&WriteOptions::default(), &mut out);
+        read += 1;
+        if serde_json::from_slice::<serde_json::Value>(&out).ok() != Some(value) {
+            broken.push(format!("{}: {}", document.format(), it.text));
+        }
+    }
+    assert!(read > 50 && broken.is_empty(), "{} of {read}: {broken:#?}", broken.len());
+}
