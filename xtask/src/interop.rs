@@ -2,6 +2,7 @@
 //! the cases of the wire crates are written as Bedrock Converse requests (judged by the validator of botocore), as
 //! Gemini Interactions (by the types of google-genai), as messages of the AI SDK (by its validators, and by what it and
 //! its providers would send) and of AG-UI, and as the stores of frameworks (by their own loaders and dumpers).
+//! Each kind of block, item, part and event that the types of the SDKs have must be known (`interop_kinds.py`).
 //! Captured streams are written as those of four APIs, and read by the SDKs of their providers and by the AI SDK.
 //!
 //! `cargo xtask interop hooks [NAME]` runs the hooks of the Python package and the recipes in Rust in the real frameworks,
@@ -24,13 +25,12 @@ use std::path::Path;
 use crate::workspace::Workspace;
 use crate::{Res, python, sh};
 
-/// The Python libraries that judge: the SDKs of providers first, in the versions of the tables on the pages.
-const LIBRARIES: &[&str] = &[
-    "anthropic==2.12.0",
-    "botocore==1.44.5",
-    "google-genai==2.34.0",
-    "httpx",
-    "openai==2.54.0",
+/// The SDKs of providers, in the versions of the tables on the pages.
+const SDKS: &[&str] =
+    &["anthropic==2.14.0", "botocore==1.44.8", "google-genai==3.6.1", "httpx", "openai==3.57.0"];
+
+/// The Python frameworks that judge, in an environment of their own: some want older SDKs.
+const FRAMEWORKS: &[&str] = &[
     "langchain-core",
     "pydantic-ai-slim",
     "openai-agents",
@@ -41,30 +41,27 @@ const LIBRARIES: &[&str] = &[
     "agent-framework-core",
 ];
 
-/// How many of them are the SDKs of providers.
-const N_SDKS: usize = 5;
-
 /// The packages of npm that judge.
 const PACKAGES: &[&str] = &[
-    "ai@6.0.326",
-    "@ai-sdk/openai@3.0.141",
-    "@ai-sdk/anthropic@3.0.140",
-    "@ai-sdk/google@3.0.141",
+    "ai@7.0.173",
+    "@ai-sdk/openai@4.0.118",
+    "@ai-sdk/anthropic@4.0.105",
+    "@ai-sdk/google@4.0.121",
     "@ag-ui/core",
     "zod@4.6.7",
 ];
 
+/// The tables by which requests are judged.
+const SHAPES: &str = "crates/msg-document/src/api_shapes/shapes";
+
 /// Where captured streams are.
 const STREAMS: &str = "benches/data/sse";
 
-/// Those who judge, by the names that the script has for them.
-const ORACLES: &[&str] = &[
-    "botocore",
-    "google-genai",
-    "ai",
-    "ai-sdk",
-    "ai-sent",
-    "ag-ui",
+/// Those of the SDKs and of npm who judge, by the names that the script has for them.
+const ORACLES: &[&str] = &["botocore", "google-genai", "ai", "ai-sdk", "ai-sent", "ag-ui"];
+
+/// The frameworks who judge.
+const FRAMEWORK_ORACLES: &[&str] = &[
     "langchain",
     "pydantic-ai",
     "agents-sdk",
@@ -178,17 +175,22 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let root = &workspace.root;
     let target = python::target(workspace);
     let place = target.join("interop");
-    let python = python::environment(root, &place)?;
-    sh::run(root, &python, &[&["-m", "pip", "install", "--quiet"], LIBRARIES].concat(), &[])?;
+    let python = with_libraries(root, &place.join("sdks"), SDKS)?;
+    let frameworks = with_libraries(root, &place, FRAMEWORKS)?;
     let prefix = place.display().to_string();
     sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], PACKAGES].concat(), &[])?;
     sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;
     let program = target.join("debug/msg").display().to_string();
-    let mut refused: Vec<_> = ORACLES
-        .iter()
-        .copied()
-        .filter(|it| judge(root, &python, &program, it, &place).is_err())
+    let judges = ORACLES.iter().map(|it| (*it, &python));
+    let judges = judges.chain(FRAMEWORK_ORACLES.iter().map(|it| (*it, &frameworks)));
+    let mut refused: Vec<_> = judges
+        .filter(|(it, python)| judge(root, python, &program, it, &place).is_err())
+        .map(|it| it.0)
         .collect();
+    if sh::run(root, &python, &["benches/scripts/interop_kinds.py", &program, SHAPES], &[]).is_err()
+    {
+        refused.push("kinds");
+    }
     if streams(root, &python, &program, args, &place).is_err() {
         refused.push("streams");
     }
@@ -199,14 +201,19 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     }
 }
 
+/// An environment of Python with these libraries.
+fn with_libraries(root: &Path, place: &Path, libraries: &[&str]) -> Res<String> {
+    let python = python::environment(root, place)?;
+    sh::run(root, &python, &[&["-m", "pip", "install", "--quiet"], libraries].concat(), &[])?;
+    Ok(python)
+}
+
 /// Lets the SDKs read the streams alone, those of the benches and of these folders.
 fn only_streams(workspace: &Workspace, folders: &[&str]) -> Res {
     let root = &workspace.root;
     let target = python::target(workspace);
     let place = target.join("interop");
-    let python = python::environment(root, &place)?;
-    let pip = ["-m", "pip", "install", "--quiet"];
-    sh::run(root, &python, &[&pip[..], &LIBRARIES[..N_SDKS]].concat(), &[])?;
+    let python = with_libraries(root, &place.join("sdks"), SDKS)?;
     let prefix = place.display().to_string();
     sh::run(root, "npm", &[&["install", "--silent", "--prefix", &prefix], PACKAGES].concat(), &[])?;
     sh::run(root, &sh::cargo(), &["build", "--quiet", "-p", "msg-cli"], &[])?;

@@ -42,11 +42,11 @@ const ORDER: [&str; 9] = [
 const WITH_VECTORS: &str = "-Ctarget-feature=+simd128";
 /// What the tests compare with, and what bundles for the browser.
 const PEERS: &[&str] = &[
-    "@ai-sdk/anthropic@3",
-    "@ai-sdk/openai@3",
+    "@ai-sdk/anthropic@4",
+    "@ai-sdk/openai@4",
     "@anthropic-ai/sdk",
     "@types/node@20",
-    "ai@6",
+    "ai@7",
     "esbuild",
     "openai",
     "typescript",

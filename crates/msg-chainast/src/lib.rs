@@ -58,7 +58,7 @@ pub use options::{
 };
 pub use profile::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
-    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, UserMessage,
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, ThinkingRule, UserMessage,
 };
 pub use repair::{MendedList, MendedPlaces, MessageOrigin, repair, repair_with_places};
 pub use tree::{

@@ -555,6 +555,11 @@ impl<'a> Object<'a> {
         self.get(name).is_some_and(|it| it.is_true())
     }
 
+    /// The values of the members, in their order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'a>> {
+        self.members.iter().map(|it| it.1)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.members.len()
     }

@@ -25,6 +25,7 @@ export function prepareStep(options?: RepairMessagesOptions): <M>(step: { messag
  * this mends results without a call only: use {@link prepareStep} where you can.
  */
 export function repairMiddleware(options?: RepairMessagesOptions): {
-  specificationVersion: 'v3';
+  /** What the AI SDK 6 calls `v3` and 7 calls `v4`: the same to both. */
+  specificationVersion: any;
   transformParams: <P extends { prompt: any[] }>(options: { params: P }) => Promise<P>;
 };

@@ -35,7 +35,7 @@ export function prepareStep(options) {
 /** A middleware for `wrapLanguageModel`. It mends results without a call, never calls without a result: see the docs. */
 export function repairMiddleware(options) {
   return {
-    specificationVersion: 'v3',
+    specificationVersion: 'v4',
     transformParams: async ({ params }) => ({ ...params, prompt: repairMessages(params.prompt, options) }),
   };
 }

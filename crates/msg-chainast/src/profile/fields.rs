@@ -270,8 +270,8 @@ profile! {
     one_of_sampling: bool = "sampling" ["any", "one"],
     /// The settings, by the words of a head, that a request may have with their defaults alone.
     refused_settings: Vec<String>,
-    /// Whether thinking is asked for by no number of tokens.
-    adaptive_thinking_only: bool = "thinking" ["any", "adaptive"],
+    /// How thinking may be asked for.
+    thinking: ThinkingRule,
     /// Whether the most tokens of an answer have the name `max_completion_tokens` alone.
     completion_tokens_only: bool = "max_tokens" ["any", "completion"],
     /// The fields that are not certain.
@@ -340,6 +340,18 @@ words! {
         Joined = "joined",
         /// Nowhere.
         Reject = "reject",
+    }
+}
+
+words! {
+    /// How a request may ask for thinking.
+    ThinkingRule {
+        /// In any way.
+        Any = "any",
+        /// By no number of tokens.
+        Adaptive = "adaptive",
+        /// By no number of tokens, and it cannot be switched off.
+        Always = "always",
     }
 }
 

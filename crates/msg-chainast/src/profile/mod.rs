@@ -27,7 +27,7 @@ use fields::FieldError;
 
 pub use fields::{
     Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ReasoningBound, ReasoningKept,
-    ReasoningRequired, ServerTools, SystemPlace, UserMessage,
+    ReasoningRequired, ServerTools, SystemPlace, ThinkingRule, UserMessage,
 };
 
 impl Profile {

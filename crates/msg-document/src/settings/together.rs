@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use msg_chainast::ThinkingRule;
 use msg_codec::codec::Settings;
 use msg_core::request::{Function, ResponseFormat, Thinking, Tool, ToolChoice};
 use msg_core::{Message, Part, RawJson};
@@ -54,7 +55,12 @@ fn defaults_only(asked: &Asked<'_>) -> impl Iterator<Item = Refused> {
         let text = format!("`{name}` must be left out for this model");
         Refused::of(&text, &pointer).removed(&pointer)
     };
-    asked.profile.refused_settings.iter().filter(refused).map(left_out)
+    // The models of OpenAI that can be told not to think take them then.
+    let is_off = asked.head.reasoning.thinking == Some(Thinking::Off);
+    let is_taken =
+        is_off && matches!(&*asked.profile.name, "openai" | "azure" | "openai-responses");
+    let settings = if is_taken { &[][..] } else { &asked.profile.refused_settings[..] };
+    settings.iter().filter(refused).map(left_out)
 }
 
 /// Whether a setting has its default: 1 for `temperature` and `top_p`, zero or nothing for all others.
@@ -101,6 +107,10 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
     let budget = match head.reasoning.thinking {
         Some(Thinking::Budget(tokens)) => Some(tokens),
         Some(Thinking::Adaptive) => None,
+        Some(Thinking::Off) if asked.profile.thinking == ThinkingRule::Always => {
+            let text = "`thinking` must not be switched off for this model";
+            return vec![Refused::of(text, "/thinking").removed("/thinking")];
+        }
         Some(Thinking::Off) | None => return Vec::new(),
     };
     let mut res = Vec::new();
@@ -109,7 +119,7 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         res.extend(sampling_beside_thinking(asked));
     }
     let Some(budget) = budget else { return res };
-    if asked.profile.adaptive_thinking_only {
+    if asked.profile.thinking != ThinkingRule::Any {
         let text = format!(
             "`thinking` must be adaptive for this model, found a budget of {budget} tokens"
         );

@@ -1,9 +1,10 @@
-//! The Vercel AI SDK's messages for a model: `ModelMessage` of versions 5 and 6, `CoreMessage` of version 4, and the
-//! prompt that a provider gets (`LanguageModelV2Prompt`, `LanguageModelV3Prompt`).
+//! The Vercel AI SDK's messages for a model: `ModelMessage` of versions 5 to 7, `CoreMessage` of version 4, and the
+//! prompt that a provider gets (`LanguageModelV2Prompt` to `LanguageModelV4Prompt`).
 //!
 //! ```text
 //! {"role":"assistant","content":[{"type":"tool-call","toolCallId":"c1","toolName":"f","input":{…}}]}
 //! {"role":"tool","content":[{"type":"tool-result","toolCallId":"c1","toolName":"f","output":{"type":"text","value":"r"}}]}
+//! {"type":"file","mediaType":"image","data":{"type":"data","data":"iVBO…"}}                              version 7
 //! ```
 //!
 //! Written is a list that is both: messages for a model, and a prompt. In the style of version 4 members are called
@@ -11,6 +12,8 @@
 
 use std::collections::HashSet;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use msg_core::{Content, File, Image, Maker, Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
@@ -105,32 +108,109 @@ fn part(value: Value<'_>, role: &Role, hosted: &mut HashSet<String>) -> Part {
             parts::own(value, NAME)
         }
         "tool-result" => Part::ToolResult(result(&object)),
-        kind if kind.starts_with("tool-approval-") => parts::own(value, NAME),
+        // What a model showed of its thoughts, and what only one provider knows.
+        kind if kind.starts_with("tool-approval-")
+            || matches!(kind, "reasoning-file" | "custom") =>
+        {
+            parts::own(value, NAME)
+        }
         _ => parts::other(value),
     }
 }
 
-/// An image or a file: a URL, base64, or a URL that holds its data.
+/// Where a medium is.
+pub(super) enum Source {
+    /// A URL, base64, or a URL that holds its data.
+    Inline(String),
+    /// A document that is a text.
+    Text(String),
+    /// The id of a file that a provider has.
+    Id(String),
+}
+
+impl Source {
+    /// Of a member: bare, or from version 7 on with its kind.
+    fn of(value: &Value<'_>) -> Option<Self> {
+        let Some(object) = value.object() else {
+            return value.text().map(|it| Self::Inline(it.into()));
+        };
+        let own = |name: &str| object.text(name).map(String::from);
+        match own("type").as_deref() {
+            Some("data") => own("data").map(Self::Inline),
+            Some("url") => own("url").map(Self::Inline),
+            Some("text") => own("text").map(Self::Text),
+            Some("reference") => object.get("reference").and_then(|it| Self::reference(&it)),
+            _ => Self::reference(value),
+        }
+    }
+
+    /// The id of a file by its provider, the first of several.
+    pub(super) fn reference(value: &Value<'_>) -> Option<Self> {
+        if let Some(id) = value.text() {
+            return Some(Self::Id(id.into()));
+        }
+        let object = value.object()?;
+        let ids: Option<Vec<_>> = object.values().map(|it| it.text()).collect();
+        Some(Self::Id(ids?.into_iter().next()?.into()))
+    }
+
+    /// The medium: an image, or a file.
+    pub(super) fn part(self, is_image: bool, kind: Option<String>, name: Option<String>) -> Part {
+        let kind = kind.filter(|it| it.contains('/') && !it.ends_with("/*"));
+        match self {
+            Self::Id(id) if is_image => {
+                Part::Image(Image { file_id: Some(id), media_type: kind, ..Image::default() })
+            }
+            Self::Id(id) => Part::File(File {
+                file_id: Some(id),
+                filename: name,
+                media_type: kind,
+                ..File::default()
+            }),
+            Self::Text(text) => {
+                let kind = kind.unwrap_or_else(|| "text/plain".to_owned());
+                let data = Some(parts::data_url(Some(&kind), &BASE64_STANDARD.encode(text)));
+                let media_type = Some(kind);
+                Part::File(File { data, filename: name, media_type, ..File::default() })
+            }
+            Self::Inline(source) if is_image => {
+                let kind = kind.or_else(|| type_of_data(&source));
+                let is_url = source.contains("://") || source.starts_with("data:");
+                let url = match is_url {
+                    true => source,
+                    false => parts::data_url(kind.as_deref().or(Some("image/png")), &source),
+                };
+                let media_type = kind.or_else(|| inline_type(&url));
+                Part::Image(Image { media_type, ..Image::from_url(url) })
+            }
+            Self::Inline(source) => {
+                let media_type = kind.or_else(|| type_of_data(&source));
+                let (data, url) = match source.contains("://") {
+                    true => (None, Some(source)),
+                    false => (Some(source), None),
+                };
+                Part::File(File { url, data, filename: name, media_type, ..File::default() })
+            }
+        }
+    }
+}
+
+/// An image or a file.
 fn media(object: &Object<'_>, member: &str) -> Option<Part> {
     let media_type = said(object, "mediaType").or_else(|| said(object, "mimeType"));
-    let source = said(object, member)?;
-    let is_image = media_type.as_deref().is_none_or(|it| it.starts_with("image/"));
-    let is_url = source.contains("://") || source.starts_with("data:");
-    if member == "image" || media_type.is_some() && is_image {
-        let kind = media_type.filter(|it| it != "image/*");
-        let url = match is_url {
-            true => source,
-            false => parts::data_url(kind.as_deref().or(Some("image/png")), &source),
-        };
-        let media_type = kind.or_else(|| inline_type(&url));
-        return Some(Part::Image(Image { media_type, ..Image::from_url(url) }));
-    }
-    let (data, url) = match source.contains("://") {
-        true => (None, Some(source)),
-        false => (Some(source), None),
-    };
-    let filename = said(object, "filename");
-    Some(Part::File(File { url, data, filename, media_type, ..File::default() }))
+    let source = Source::of(&object.get(member)?)?;
+    let is_image = member == "image" || media_type.as_deref().is_some_and(is_of_an_image);
+    Some(source.part(is_image, media_type, said(object, "filename")))
+}
+
+/// Whether a media type is one of images; version 7 may say no more than that.
+pub(super) fn is_of_an_image(media_type: &str) -> bool {
+    media_type == "image" || media_type.starts_with("image/")
+}
+
+/// The type that the data say themselves.
+fn type_of_data(base64: &str) -> Option<String> {
+    msg_codec::DataUrl::type_of_data(base64).map(str::to_owned)
 }
 
 fn inline_type(url: &str) -> Option<String> {
@@ -181,7 +261,12 @@ fn content(value: Value<'_>) -> Part {
             ))),
             it => it,
         }),
-        "media" | "file-data" => media(&object, "data"),
+        "media" | "file-data" | "file" => media(&object, "data"),
+        kind @ ("file-id" | "image-file-id" | "file-reference" | "image-file-reference") => {
+            let id = object.get("fileId").or_else(|| object.get("providerReference"));
+            let id = id.and_then(|it| Source::reference(&it));
+            id.map(|it| it.part(kind.starts_with("image"), None, None))
+        }
         _ => None,
     };
     read.unwrap_or_else(|| parts::other(value))
@@ -297,7 +382,8 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, sty
         it.key("value").array(result.content.parts(), |it, part| {
             it.object(|it| match Media::of(part) {
                 Some(media) if media.data.is_some() => {
-                    it.key("type").str("media");
+                    let is_image = matches!(part, Part::Image(_));
+                    it.key("type").str(if is_image { "image-data" } else { "file-data" });
                     it.key("data").str(media.source());
                     it.key("mediaType").str(media.media_type);
                 }

@@ -1,4 +1,4 @@
-//! Vercel AI SDK: UI messages of versions 4, 5 and 6, whose tool parts are call and result in one.
+//! Vercel AI SDK: UI messages of versions 4 to 7, whose tool parts are call and result in one.
 //!
 //! ```text
 //! {"id":"2","role":"assistant","parts":[{"type":"step-start"},
@@ -10,7 +10,7 @@
 use msg_core::{File, Image, Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
-use super::ai_sdk::DENIED;
+use super::ai_sdk::{DENIED, Source, is_of_an_image};
 use super::{Closing, Open, Records, Store, each};
 use crate::dialects::frameworks::Seal;
 use crate::dialects::frameworks::autogen::{Media, role, write_seal};
@@ -73,6 +73,15 @@ fn message(view: &mut View, at: usize, object: &Object<'_>) {
         let kind = part.text("type").unwrap_or_default();
         match &*kind {
             "step-start" => step.end(view, answer()),
+            // Of version 7: what the user said between two steps.
+            "steering-message" => {
+                step.end(view, answer());
+                let mut said = Draft::new(Role::User);
+                for it in part.list("parts") {
+                    said.push(steered(it), origin);
+                }
+                view.push(said);
+            }
             "tool-invocation" => {
                 if let Some(it) = part.get("toolInvocation") {
                     step.invocation(it, origin, view, answer);
@@ -140,6 +149,8 @@ impl Step {
             kind if kind.starts_with("source-") || kind.starts_with("data-") => {
                 parts::own(value, NAME)
             }
+            // What a model showed of its thoughts, and what only one provider knows.
+            "reasoning-file" | "custom" => parts::own(value, NAME),
             _ => parts::other(value),
         };
         self.answer.push(part, origin);
@@ -234,15 +245,31 @@ impl Step {
     }
 }
 
+/// A part of what the user said between two steps: a text or a file.
+fn steered(value: Value<'_>) -> Part {
+    let part = value.object();
+    let read = part.as_ref().and_then(|part| match &*part.text("type")? {
+        "text" => Some(Part::text(parts::text(part, "text"))),
+        "file" => file(part),
+        _ => None,
+    });
+    read.unwrap_or_else(|| parts::other(value))
+}
+
 fn file(part: &Object<'_>) -> Option<Part> {
     let names = ["mediaType", "mimeType", "contentType"];
     let media_type: Option<String> = names.iter().find_map(|it| part.text(it)).map(Into::into);
+    let is_image = media_type.as_deref().is_some_and(is_of_an_image);
+    if let Some(it) = part.get("providerReference").and_then(|it| Source::reference(&it)) {
+        return Some(it.part(is_image, media_type, super::said(part, "filename")));
+    }
     let data = || {
         let data = part.text("data")?;
         Some(parts::data_url(media_type.as_deref(), &data).into())
     };
     let url = part.text("url").or_else(data)?;
-    if media_type.as_deref().is_some_and(|it| it.starts_with("image/")) {
+    let media_type = media_type.filter(|it| it.contains('/'));
+    if is_image {
         return Some(Part::Image(Image { media_type, ..Image::from_url(url) }));
     }
     let filename = part.text("filename").or_else(|| part.text("name")).map(Into::into);
