@@ -133,6 +133,8 @@ def results_alone(body):
             if response["response"].keys() == {"name", "content"}:
                 content = response["response"]["content"]
                 response["response"] = content if isinstance(content, dict) else {"output": content}
+            elif response["response"].keys() == {"name", "error"}:
+                response["response"] = {"error": response["response"]["error"]}
     return body
 
 
