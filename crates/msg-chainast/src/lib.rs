@@ -57,8 +57,9 @@ pub use options::{
     UnknownRole,
 };
 pub use profile::{
-    Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ProviderRule, ReasoningBound,
-    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, ThinkingRule, UserMessage,
+    Acceptance, ArgumentsRule, CharClass, EffortBesideTools, LaterResults, Profile, ProviderRule,
+    ReasoningBound, ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, ThinkingRule,
+    UserMessage,
 };
 pub use repair::{MendedList, MendedPlaces, MessageOrigin, repair, repair_with_places};
 pub use tree::{

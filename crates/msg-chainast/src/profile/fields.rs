@@ -272,6 +272,8 @@ profile! {
     refused_settings: Vec<String>,
     /// How thinking may be asked for.
     thinking: ThinkingRule,
+    /// What a request with functions may say of how much the model thinks.
+    effort_beside_tools: EffortBesideTools,
     /// Whether the most tokens of an answer have the name `max_completion_tokens` alone.
     completion_tokens_only: bool = "max_tokens" ["any", "completion"],
     /// The fields that are not certain.
@@ -352,6 +354,20 @@ words! {
         Adaptive = "adaptive",
         /// By no number of tokens, and it cannot be switched off.
         Always = "always",
+    }
+}
+
+words! {
+    /// What a request with functions may say of how much the model thinks.
+    EffortBesideTools {
+        /// Anything.
+        Any = "any",
+        /// Nothing, or that it does not think.
+        Unsaid = "unsaid",
+        /// That it does not think, and nothing else.
+        None = "none",
+        /// The model always thinks: no functions are taken.
+        Never = "never",
     }
 }
 

@@ -26,8 +26,8 @@ use crate::profile::fields::FIELDS;
 use fields::FieldError;
 
 pub use fields::{
-    Acceptance, ArgumentsRule, CharClass, LaterResults, Profile, ReasoningBound, ReasoningKept,
-    ReasoningRequired, ServerTools, SystemPlace, ThinkingRule, UserMessage,
+    Acceptance, ArgumentsRule, CharClass, EffortBesideTools, LaterResults, Profile, ReasoningBound,
+    ReasoningKept, ReasoningRequired, ServerTools, SystemPlace, ThinkingRule, UserMessage,
 };
 
 impl Profile {

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use msg_chainast::ThinkingRule;
+use msg_chainast::{EffortBesideTools, ThinkingRule};
 use msg_codec::codec::Settings;
 use msg_core::request::{Function, ResponseFormat, Thinking, Tool, ToolChoice};
 use msg_core::{Message, Part, RawJson};
@@ -27,6 +27,7 @@ pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
         }
         "openai" | "azure" => {
             res.extend(without_tools(asked));
+            res.extend(effort_beside_tools(asked));
             res.extend(without_stream(asked));
             res.extend(without_the_word(asked, "/response_format"));
         }
@@ -180,6 +181,36 @@ fn sampling_beside_thinking(asked: &Asked<'_>) -> Vec<Refused> {
         res.push(Refused::of(text, "/top_k").removed("/top_k"));
     }
     res
+}
+
+/// Functions for a model that takes them in Chat Completions only where it does not think (PM-241, PM-242).
+fn effort_beside_tools(asked: &Asked<'_>) -> Option<Refused> {
+    const EFFORT: &str = "/reasoning_effort";
+    let head = asked.head;
+    let is_off = head.reasoning.thinking == Some(Thinking::Off);
+    let is_said = head.members.iter().any(|it| *it == EFFORT[1..]);
+    if !head.tools.iter().any(|it| it.function().is_some()) {
+        return None;
+    }
+    let text = "`reasoning_effort` must be `none` while there are functions";
+    match asked.profile.effort_beside_tools {
+        EffortBesideTools::Unsaid | EffortBesideTools::None if is_off => None,
+        EffortBesideTools::Unsaid if !is_said => None,
+        EffortBesideTools::Unsaid => Some(Refused::of(text, EFFORT).removed(EFFORT)),
+        EffortBesideTools::None if is_said => {
+            Some(Refused::of(text, EFFORT).set(EFFORT, RawJson::string("none")))
+        }
+        EffortBesideTools::None => {
+            let fix = ("set it to `none`".to_owned(), "set it to `none`".to_owned());
+            let edit = HeadEdit::Add(&EFFORT[1..], RawJson::string("none"));
+            Some(Refused::of(text, "").mended(fix, [(EFFORT, edit)]))
+        }
+        EffortBesideTools::Never => {
+            let text = "the model takes no functions in Chat Completions; in Responses it does";
+            Some(Refused::of(text, "/tools"))
+        }
+        _ => None,
+    }
 }
 
 /// A call that is forced while DeepSeek thinks, which V4 does unless it is told not to (PM-212).
