@@ -254,9 +254,18 @@ impl Document {
         self.format.codec().is_edited_by_plan()
     }
 
-    /// Gives calls and results without an id one, and returns which calls got one (GE-6).
-    pub fn link_ids(&mut self) -> Vec<Diagnostic> {
-        msg_codec::link_ids(&mut self.content.messages).into_vec()
+    /// Gives calls and results without an id one where their format may lack them and `to` wants them, and returns which
+    /// calls got one (GE-6).
+    pub fn link_ids_for(&mut self, to: Format) -> Vec<Diagnostic> {
+        let (from, to) = (self.format.codec(), to.codec());
+        let lacks = |it: &Message| it.tool_calls().any(|it| it.id.is_empty());
+        let may_lack = from.lacks_ids()
+            || to.links_ids()
+            || !from.keeps_empty_ids() && self.messages().iter().any(lacks);
+        match may_lack && (to.links_ids() || !to.lacks_ids()) {
+            true => msg_codec::link_ids(&mut self.content.messages).into_vec(),
+            false => Vec::new(),
+        }
     }
 
     /// Gives the messages away and forgets what surrounded them.

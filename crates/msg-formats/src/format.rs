@@ -92,24 +92,9 @@ impl Format {
         self.0.has_writer()
     }
 
-    /// Why documents of it are not written, where they are not.
-    pub fn unwritten(self) -> Refusal {
-        self.0.unwritten()
-    }
-
-    /// Whether calls and results may come without ids, and find each other by name and place (GE-6).
-    pub fn lacks_ids(self) -> bool {
-        self.0.lacks_ids()
-    }
-
-    /// Whether a call without an id is one that keeps none (MS-13).
-    pub fn keeps_empty_ids(self) -> bool {
-        self.0.keeps_empty_ids()
-    }
-
-    /// Whether calls go out with ids, so that those without get one (GE-6).
-    pub fn links_ids(self) -> bool {
-        self.0.links_ids()
+    /// Refuses a format that is only read.
+    pub fn expect_writer(self) -> Result<(), Refusal> {
+        if self.has_writer() { Ok(()) } else { Err(self.0.unwritten()) }
     }
 
     /// Whether its calls are in the text of assistants, for it has no members for them.

@@ -189,18 +189,9 @@ impl Document {
             res.edits.extend(self.write(&options.write, &mut res.document).into_vec());
             return Ok(res);
         }
-        if !to.has_writer() {
-            return Err(to.unwritten());
-        }
+        to.expect_writer()?;
         res.edits.extend(self.lower(&options.lower));
-        let from = self.format();
-        let lacks = |it: &Message| it.tool_calls().any(|it| it.id.is_empty());
-        let may_lack = from.lacks_ids()
-            || to.links_ids()
-            || !from.keeps_empty_ids() && self.messages().iter().any(lacks);
-        if may_lack && (to.links_ids() || !to.lacks_ids()) {
-            res.edits.extend(self.link_ids());
-        }
+        res.edits.extend(self.link_ids_for(to));
         let (mut places, mut n_placed) = (None, 0);
         if to.is_session() {
             // An agent loads what it finds: a session is written sound (SE-80).
