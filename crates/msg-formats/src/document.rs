@@ -126,6 +126,7 @@ impl Document {
 
     /// Messages of a format that something else has read, of a request that asks what `head` says. What is written of
     /// it is empty.
+    #[inline]
     pub fn of_messages(
         (format, messages): (Format, Vec<Message>),
         head: Option<RequestHead>,
@@ -136,6 +137,7 @@ impl Document {
     }
 
     /// What a reader made, as a document.
+    #[inline]
     fn of_content(format: Format, content: Content, options: &ReadOptions) -> Self {
         Document {
             format,
