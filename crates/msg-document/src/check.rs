@@ -432,7 +432,7 @@ impl Document {
 }
 
 /// Formats whose results have no name: who writes them for a provider that wants it takes that of the call.
-const UNNAMED: [&str; 16] = [
+const UNNAMED: [&str; 17] = [
     "ag-ui",
     "agent-framework",
     "agents-sdk",
@@ -447,6 +447,7 @@ const UNNAMED: [&str; 16] = [
     "haystack",
     "otel",
     "responses",
+    "sharegpt",
     "swe-agent",
     "turns",
 ];

@@ -397,6 +397,27 @@ pub(crate) fn wrong_type<'a>(part: &'a Part, profile: &Profile) -> Option<(&'a s
     (told != is && is_image && is_taken(is, profile)).then_some((told, is))
 }
 
+impl Profile {
+    /// Gives an image whose type this provider refuses, or whose data are of another one, the type that it takes; what that
+    /// was and is. Nothing of other parts.
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    /// use msg_core::{Image, Part};
+    ///
+    /// let anthropic = Profile::named("anthropic").expect("because it is built in");
+    /// let mut part = Part::Image(Image::from_url("data:image/jpg;base64,/9j/"));
+    /// let change = anthropic.settle_image_type(&mut part);
+    /// assert_eq!(change, Some(("image/jpg".to_owned(), "image/jpeg")));
+    /// ```
+    pub fn settle_image_type(&self, part: &mut Part) -> Option<(String, &'static str)> {
+        let (told, is) = wrong_type(part, self)?;
+        let told = told.to_owned();
+        say_type(part, self);
+        Some((told, is))
+    }
+}
+
 /// Says the type that an image is of.
 fn say_type(part: &mut Part, profile: &Profile) {
     let Some((_, is)) = wrong_type(part, profile) else { return };

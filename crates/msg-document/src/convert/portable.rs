@@ -14,6 +14,7 @@
 //! {"type":"code_execution_call","id":"e","arguments":{"language":"python","code":"print(1)"}}
 //! ```
 
+use msg_chainast::Profile;
 use msg_codec::{DataUrl, MediaKind, MediaPlaces};
 use msg_core::{
     Audio, Code, Diagnostic, File, Image, Message, Origin, Other, PairSide, Part, Place, RawJson,
@@ -59,6 +60,36 @@ pub(super) fn settle_media(messages: &mut [Message], to: &str) -> Report {
         _ => return Report::new(),
     };
     msg_codec::settle_media(messages, places)
+}
+
+/// Gives images the type that the API of the format takes, where it refuses the one that they have.
+pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
+    let mut report = Report::new();
+    let name = match to {
+        "responses" => "openai-responses",
+        "interactions" => "gemini-interactions",
+        // Bedrock has words of its own for them.
+        "openai" | "anthropic" | "gemini" => to,
+        _ => return report,
+    };
+    let Some(profile) = Profile::named(name) else { return report };
+    for (at, message) in messages.iter_mut().enumerate() {
+        for (place, part) in message.parts.iter_mut().enumerate() {
+            let changed: Vec<_> = match part {
+                Part::ToolResult(it) => {
+                    let inner = it.content.parts_mut().iter_mut();
+                    inner.filter_map(|it| profile.settle_image_type(it)).collect()
+                }
+                part => profile.settle_image_type(part).into_iter().collect(),
+            };
+            for (told, is) in changed {
+                let text = format!("media type `{told}` is written as `{is}`");
+                let it = Diagnostic::info(Code::new("convert::value-changed"), text);
+                report.push(it.at_part(at, place));
+            }
+        }
+    }
+    report
 }
 
 /// Reports media of the assistant that are written where the API of the format refuses them (PM-82).
