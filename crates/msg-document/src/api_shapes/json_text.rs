@@ -88,7 +88,7 @@ pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Whether a text is base64, in lines or in one.
-pub(super) fn is_base64(it: &str) -> bool {
+pub(crate) fn is_base64(it: &str) -> bool {
     let is_sound = |it: &str| {
         let coded = it.trim_end_matches('=');
         !coded.is_empty() && it.len() - coded.len() <= 2 && coded.bytes().all(is_digit)
@@ -96,6 +96,26 @@ pub(super) fn is_base64(it: &str) -> bool {
     is_sound(it)
         || it.contains(|it: char| it.is_ascii_whitespace())
             && is_sound(&it.split_ascii_whitespace().collect::<String>())
+}
+
+/// Whether a text is base64, or a data URL of it.
+pub(crate) fn is_data(it: &str) -> bool {
+    match it.strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,").is_some_and(|it| is_base64(it.1)),
+        None => is_base64(it),
+    }
+}
+
+/// Whether a text is a URL. Which of them can be loaded is not judged.
+pub(crate) fn is_url(it: &str) -> bool {
+    let is_scheme = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric());
+    it.starts_with("data:") || it.split_once("://").is_some_and(|it| is_scheme(it.0))
+}
+
+/// Whether a text is not a data URL, or is one of sound base64.
+pub(crate) fn is_sound_url(it: &str) -> bool {
+    let data = it.strip_prefix("data:").and_then(|it| it.split_once(";base64,"));
+    data.is_none_or(|it| is_base64(it.1))
 }
 
 /// Whether a byte is a digit of base64, in either alphabet.

@@ -40,7 +40,7 @@ impl Completed {
     ) -> Option<Self> {
         let api = Api::of_format(format.name())?;
         let json = std::str::from_utf8(json).ok()?;
-        let mut walk = Walk::over((json, None), api, judged.members(api))?;
+        let mut walk = Walk::over((json, None), api, judged.members(api, profile))?;
         repeated(&mut walk);
         markers(&mut walk, profile);
         walk.breaches.retain(|it| !it.insertions.is_empty() && !is_taken(it, api, profile));
@@ -81,7 +81,7 @@ impl Completed {
             let fix = match (&it.default, it.answer) {
                 (Some(value), _) if value.is_empty() => "set to an empty text".to_owned(),
                 (Some(value), _) => format!("set to {value}"),
-                (None, "missing" | "base64") => "written as the API has it".to_owned(),
+                (None, "missing" | "base64" | "") => "written as the API has it".to_owned(),
                 (None, "markers") => "removed the surplus ones".to_owned(),
                 (None, "repeated") => "removed the id".to_owned(),
                 (None, "word") => format!("removed `{}`", it.name()),
@@ -101,11 +101,12 @@ fn is_missing_id(it: &Breach) -> bool {
 
 /// Whether an API may have found that such a word is missing.
 pub(crate) fn may_be_completed(found: &[Diagnostic]) -> bool {
-    const CODES: [&str; 5] = [
+    const CODES: [&str; 6] = [
         "profile::cache-markers",
         "profile::missing-member",
         "profile::part-without-type",
         "profile::shape",
+        "profile::unknown-kind",
         "profile::unknown-member",
     ];
     found.iter().any(|it| CODES.contains(&it.code.as_str()))
@@ -191,8 +192,11 @@ impl Insertion {
     }
 }
 
-/// Whether a place is that of an element of `tools`.
+/// Whether a place is that of an element of `tools`, or of the choice of one.
 pub(super) fn is_tool(path: &str) -> bool {
+    if path == "tool_choice" {
+        return true;
+    }
     let number = path.strip_prefix("tools[").and_then(|it| it.strip_suffix(']'));
     number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
 }
@@ -212,7 +216,7 @@ fn is_spaced(text: &str, members: &Members<'_>) -> bool {
 pub(super) fn forced_value(member: &Member, members: &Members<'_>) -> Option<Cow<'static, str>> {
     match (member.name, member.default) {
         // Data that are text are of one type alone.
-        ("media_type", Some(default)) => Some(default.into()),
+        ("media_type" | "type", Some(default)) => Some(default.into()),
         ("mimeType" | "media_type" | "format", None) => forced_type(member, members),
         ("name" | "content" | "output" | "id" | "tool_use_id" | "toolUseId", Some(default)) => {
             Some(default.into())

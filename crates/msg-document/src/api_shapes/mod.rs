@@ -13,7 +13,9 @@
 mod breach;
 mod foreign_parts;
 mod json_text;
+mod marks;
 mod missing;
+mod report;
 mod table;
 mod texts;
 mod walk;
@@ -30,7 +32,10 @@ pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying
 pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
 use self::walk::Walk;
-pub(crate) use self::{json_text::Members, walk::Seen};
+pub(crate) use self::{
+    json_text::{Members, is_base64, is_data, is_sound_url, is_url},
+    walk::Seen,
+};
 
 /// What other rules find of a value that has the wrong shape.
 const SAME_ERRORS: [&str; 18] = [
@@ -82,14 +87,20 @@ const OWN_SETTINGS: [&str; 3] = ["logprobs", "metadata", "reasoning_effort"];
 const UNTYPED_TOOLS: [&str; 1] = ["mistral"];
 
 impl Judged {
-    fn members(self, api: &'static Api) -> impl Iterator<Item = &'static Member> {
+    /// The members of a request that are looked at, and whether for who defines the format.
+    fn members(
+        self,
+        api: &'static Api,
+        profile: &Profile,
+    ) -> (impl Iterator<Item = &'static Member>, bool) {
+        let is_own = self != Judged::CommonSettings && profile.name != "generic";
         let settings = api.settings.iter().filter(move |it| match self {
             Judged::Messages => false,
-            Judged::Request => true,
-            Judged::CommonSettings => !OWN_SETTINGS.contains(&it.name),
+            Judged::Request => it.is_for(is_own),
+            Judged::CommonSettings => it.is_for(is_own) && !OWN_SETTINGS.contains(&it.name),
         });
         let messages = if self == Judged::CommonSettings { &[] } else { api.members.as_slice() };
-        messages.iter().chain(settings)
+        (messages.iter().chain(settings), is_own)
     }
 }
 
@@ -103,7 +114,7 @@ pub(crate) fn refused_by_api<'a>(
     messages: &[Message],
 ) -> Option<(Vec<Diagnostic>, Seen<'a>)> {
     let api = Api::of_format(format.name())?;
-    let mut walk = Walk::over((json, list), api, judged.members(api))?;
+    let mut walk = Walk::over((json, list), api, judged.members(api, profile))?;
     let seen = std::mem::take(&mut walk.seen);
     walk.breaches.retain(|it| !is_taken(it, api, profile));
     repeated(&mut walk);

@@ -3,6 +3,8 @@
 //! ```text
 //! "blob": {"closed": true, "members": {"mimeType!": "string+", "data!": "base64", "displayName": "string"}}
 //!           no other member           a text, required, not empty  required               optional
+//! "part": {"members": {"citations?": "citations"}}               looked at for who defines the format alone
+//! "citations": {"meant": {"true": "{'enabled':true}"}, …}        a value of another type, and what a repair writes for it
 //! "call": {"tag": "type", "default": "function", "kinds": {"function": {"arguments!={}": "string"}}}
 //!           what it is says `type`                                      required; a repair writes `{}`
 //! ```
@@ -39,6 +41,12 @@ pub(super) struct Api {
     /// The member that asks for a cache breakpoint.
     #[serde(default)]
     pub(super) marker: Option<&'static str>,
+    /// What that is, for who defines the format.
+    #[serde(default)]
+    pub(super) marker_type: Option<Type>,
+    /// The member of a part that is nothing but a mark of the one before it.
+    #[serde(default)]
+    pub(super) attached: Option<&'static str>,
     /// Whether a member that is null is none.
     #[serde(default)]
     pub(super) null_is_absent: bool,
@@ -93,9 +101,23 @@ pub(super) struct Object {
     /// Whether the API refuses other members.
     #[serde(default)]
     pub(super) closed: bool,
+    /// Values of other types that say what such an object would, and that one; with `'` for `"`.
+    #[serde(default, borrow)]
+    pub(super) meant: BTreeMap<&'static str, &'static str>,
     /// A list, and what its last element may not be.
     #[serde(default, borrow)]
     pub(super) not_last: Vec<&'static str>,
+}
+
+impl Object {
+    /// The object that says what a value of another type does, if there is one.
+    pub(super) fn meant(&self, json: &str) -> Option<String> {
+        const LONGEST: usize = 40;
+        let is_short = !self.meant.is_empty() && json.len() <= LONGEST;
+        let word = is_short.then(|| json.split_ascii_whitespace().collect::<String>())?;
+        let word = word.replace('"', "'");
+        self.meant.get(&*word).map(|it| it.replace('\'', "\""))
+    }
 }
 
 /// What an object of one kind is.
@@ -114,6 +136,10 @@ pub(super) struct Member {
     pub(super) is_required: bool,
     /// What a repair writes where it is missing.
     pub(super) default: Option<&'static str>,
+    /// Whether it is looked at for who defines the format alone, instead of another one of this name.
+    pub(super) is_own: bool,
+    /// Whether another one of this name is looked at for who defines the format.
+    pub(super) has_own: bool,
     pub(super) value: Type,
 }
 
@@ -134,6 +160,8 @@ pub(super) enum Value {
     FullText,
     /// A text of base64.
     Base64,
+    /// A text of base64, or a data URL of it.
+    Data,
     /// An address, or data in base64 as a data URL.
     Address,
     /// This text, or one of the others that are named beside it.
@@ -218,6 +246,7 @@ impl Api {
             }
         }
         types.extend(members.iter().map(|it| &it.value));
+        types.extend(&self.marker_type);
         let mut res = Vec::new();
         while let Some(it) = types.pop() {
             for value in &it.0 {
@@ -279,6 +308,7 @@ impl Value {
             "string" => Value::Of(Kind::String),
             "string+" => Value::FullText,
             "base64" => Value::Base64,
+            "data" => Value::Data,
             "address" => Value::Address,
             "bool" => Value::Of(Kind::Bool),
             "number" => Value::Of(Kind::Number),
@@ -293,7 +323,9 @@ impl Value {
         match self {
             Value::Any | Value::Never | Value::Misplaced => None,
             Value::Of(kind) => Some(*kind),
-            Value::FullText | Value::Base64 | Value::Address | Value::Word(_) => Some(Kind::String),
+            Value::FullText | Value::Base64 | Value::Data | Value::Address | Value::Word(_) => {
+                Some(Kind::String)
+            }
             Value::List(_) => Some(Kind::Array),
             Value::Object(_) => Some(Kind::Object),
         }
@@ -339,20 +371,28 @@ impl<'de: 'static> Visitor<'de> for ShapeVisitor {
         while let Some((name, value)) = map.next_entry()? {
             res.push(Member::of(name, value));
         }
+        let own: Vec<_> = res.iter().filter(|it| it.is_own).map(|it| it.name).collect();
+        res.iter_mut().for_each(|it| it.has_own = !it.is_own && own.contains(&it.name));
         Ok(Shape::Members(res))
     }
 }
 
 impl Member {
-    /// `name`, `name!` for a required one, `name!=default`.
+    /// `name`, `name!` for a required one, `name!=default`; `name?` and `name!?` for who defines the format alone.
     fn of(text: &'static str, value: Type) -> Self {
+        let (text, is_own) = text.strip_suffix('?').map_or((text, false), |it| (it, true));
         let (name, default) = match text.split_once("!=") {
             Some((name, default)) => (name, Some(default)),
             None => (text, None),
         };
         let bare = name.trim_end_matches('!');
         let is_required = default.is_some() || bare.len() < name.len();
-        Member { name: bare, is_required, default, value }
+        Member { name: bare, is_required, default, is_own, has_own: false, value }
+    }
+
+    /// Whether it is looked at, for who defines the format or for others.
+    pub(super) fn is_for(&self, is_own: bool) -> bool {
+        if is_own { !self.has_own } else { !self.is_own }
     }
 }
 

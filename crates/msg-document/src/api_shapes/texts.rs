@@ -5,10 +5,15 @@
 //!   ─▶ `….format` is `audio/mpeg`, expected 'wav', 'mp3': set to mp3
 //! ```
 
+use std::borrow::Cow;
+
+use msg_codec::DataUrl;
+use msg_json::Kind;
+
 use super::breach::Breach;
-use super::json_text::{is_base64, text};
+use super::json_text::{is_base64, is_data, is_sound_url, is_url, text};
 use super::missing::Insertion;
-use super::table::Path;
+use super::table::{Path, Type};
 use super::walk::Walk;
 
 impl<'a> Walk<'a> {
@@ -21,7 +26,9 @@ impl<'a> Walk<'a> {
             true => format!("`{}` is a data URL, expected its base64 alone", self.path),
             false => format!("`{}` is not base64", self.path),
         };
-        let it = self.breach("base64", "profile::shape", sentence);
+        // What OpenAI answers is of images.
+        let answer = if self.path.ends_with("input_audio.data") { "" } else { "base64" };
+        let it = self.breach(answer, "profile::shape", sentence);
         let inner = json.trim_matches('"');
         let alone = inner.split_once(";base64,").filter(|_| inner.starts_with("data:"));
         let alone = alone.filter(|it| is_base64(it.1)).map(|it| it.1);
@@ -31,7 +38,12 @@ impl<'a> Walk<'a> {
 
     /// A text that has to be one of these.
     pub(super) fn word(&mut self, words: &[&str], json: &'a str) {
-        let Some(told) = text(json).filter(|it| !words.contains(&&**it)) else { return };
+        // Words of Gemini are in capitals, and its clients write them as they like.
+        let is_any_case = self.api.path == Path::Snake;
+        let is = |it: &str, told: &str| it == told || is_any_case && it.eq_ignore_ascii_case(told);
+        let Some(told) = text(json).filter(|told| !words.iter().any(|it| is(it, told))) else {
+            return;
+        };
         let joint = if self.api.path == Path::Dots { " or " } else { ", " };
         let kinds = words.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(joint);
         let sentence = match told.is_empty() {
@@ -51,21 +63,43 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// The data of a data URL; an address says nothing that can be judged here.
-    pub(super) fn data_url(&mut self, json: &str) {
-        let url = text(json);
-        let data = url.as_deref().and_then(|it| it.strip_prefix("data:")?.split_once(";base64,"));
-        if data.is_some_and(|it| !is_base64(it.1)) {
+    /// Data in base64, alone or as a data URL.
+    pub(super) fn data(&mut self, json: &str) {
+        if text(json).is_some_and(|it| !is_data(&it)) {
+            let sentence = format!("`{}` is not base64 or a data URL of it", self.path);
+            let it = self.breach("base64", "profile::shape", sentence);
+            self.report(Breach { answer: "", ..it });
+        }
+    }
+
+    /// An address, or the data of a data URL. What is neither is judged for who defines the format.
+    pub(super) fn address(&mut self, json: &str) {
+        let Some(url) = text(json) else { return };
+        if !is_sound_url(&url) {
             let sentence = format!("the data of `{}` are not base64", self.path);
             let it = self.breach("base64", "profile::shape", sentence);
-            self.report(it);
+            return self.report(it);
         }
+        if is_url(&url) || !self.scope.is_own {
+            return;
+        }
+        let media_type = DataUrl::type_of_data(&url).filter(|_| is_base64(&url));
+        let sentence = match media_type {
+            Some(_) => format!("`{}` is base64, expected a data URL of it", self.path),
+            None => format!("`{}` is not a URL", self.path),
+        };
+        let it = self.breach("", "profile::shape", sentence);
+        let whole = media_type.map(|it| format!("data:{it};base64,{}", json.trim_matches('"')));
+        let insertions = whole.map(|it| Insertion::instead(self.source.json, json, &it));
+        self.report(Breach { insertions: insertions.into_iter().collect(), ..it });
     }
 }
 
 /// The one of these words that another means: the only one, or that for a media type, an ending or another name.
 pub(super) fn meant<'w>(told: &str, words: &[&'w str]) -> Option<&'w str> {
-    const OTHER_NAMES: [(&str, &str); 10] = [
+    const OTHER_NAMES: [(&str, &str); 12] = [
+        ("any", "required"),
+        ("required", "any"),
         ("jpg", "jpeg"),
         ("pjpeg", "jpeg"),
         ("x-png", "png"),
@@ -82,7 +116,28 @@ pub(super) fn meant<'w>(told: &str, words: &[&'w str]) -> Option<&'w str> {
     }
     let told = told.trim().to_ascii_lowercase();
     let name = told.rsplit(['/', '.']).next().unwrap_or_default();
-    let find = |name: &str| words.iter().copied().find(|it| *it == name);
+    let find = |name: &str| words.iter().copied().find(|it| it.eq_ignore_ascii_case(name));
     let other = || OTHER_NAMES.iter().find(|it| it.0 == name).and_then(|it| find(it.1));
-    find(name).or_else(other)
+    // `HIGH` of `MEDIA_RESOLUTION_HIGH`.
+    let ends = |it: &&&str| {
+        let before = it.len().checked_sub(name.len()).and_then(|at| it.split_at_checked(at));
+        before.is_some_and(|it| it.0.ends_with('_') && it.1.eq_ignore_ascii_case(name))
+    };
+    let are_names = !name.is_empty() && !words.iter().any(|it| it.contains(char::is_lowercase));
+    let longer = || words.iter().filter(|_| are_names).filter(ends);
+    find(name).or_else(other).or_else(|| longer().min_by_key(|it| it.len()).copied())
+}
+
+/// A number or a truth value that is said in a text, where nothing else is wanted.
+pub(super) fn said_as_text(wanted: &Type, json: &str) -> Option<Cow<'static, str>> {
+    let [kind] = wanted.kinds()[..] else { return None };
+    let said = text(json)?;
+    let said = said.trim();
+    let is_number = || said.parse::<f64>().is_ok() && msg_json::validate(said).is_ok();
+    match (kind, said.to_ascii_lowercase().as_str()) {
+        (Kind::Bool, "true") => Some("true".into()),
+        (Kind::Bool, "false") => Some("false".into()),
+        (Kind::Number, _) if is_number() => Some(said.to_owned().into()),
+        _ => None,
+    }
 }

@@ -8,10 +8,11 @@ use std::ops::Range;
 
 use msg_json::{Kind, Reader};
 
-use super::breach::{Breach, Inner, Marker, expected};
+use super::breach::{Breach, Inner, Marker};
 use super::json_text::{
     Members, elements, members, members_around, next_element, of, text, text_of,
 };
+use super::marks::{Marks, size};
 use super::missing::{
     Insertion, forced_kind, forced_type, forced_value, is_tool, offset, other_tool,
 };
@@ -23,6 +24,7 @@ const MANY: usize = 64;
 /// What was found in a request.
 pub(super) struct Walk<'a> {
     pub(super) api: &'static Api,
+    pub(super) scope: Scope,
     pub(super) path: String,
     element: Option<usize>,
     inner: Option<Inner>,
@@ -37,6 +39,14 @@ pub(super) struct Walk<'a> {
     last: Vec<(Cow<'a, str>, Option<Breach>)>,
     /// What was read of the request on the way.
     pub(super) seen: Seen<'a>,
+}
+
+/// What is looked at.
+pub(super) struct Scope {
+    /// Whether what only who defines the format refuses is.
+    pub(super) is_own: bool,
+    /// Whether the member of the request was looked at before.
+    is_again: bool,
 }
 
 /// What a walk saw of a request, so that a place in it is found without reading it again.
@@ -75,10 +85,11 @@ impl<'a> Walk<'a> {
     pub(super) fn over(
         (json, list): (&'a str, Option<&Range<usize>>),
         api: &'static Api,
-        judged: impl Iterator<Item = &'static Member>,
+        (judged, is_own): (impl Iterator<Item = &'static Member>, bool),
     ) -> Option<Self> {
         let mut it = Walk {
             api,
+            scope: Scope { is_own, is_again: false },
             path: String::new(),
             element: None,
             inner: None,
@@ -98,11 +109,8 @@ impl<'a> Walk<'a> {
         let mut counted = HashSet::new();
         for member in judged {
             // Whose markers were counted may be a setting, too.
-            let n_markers = it.markers.len();
+            it.scope.is_again = !counted.insert(member.name);
             it.request_member(member, &members);
-            if !counted.insert(member.name) {
-                it.markers.truncate(n_markers);
-            }
         }
         it.end_of_turns();
         it.seen.members = if is_list { Vec::new() } else { members };
@@ -113,10 +121,9 @@ impl<'a> Walk<'a> {
     fn request_member(&mut self, member: &'static Member, members: &Members<'a>) {
         let named = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
         let Some(value) = named.map(|it| it.1) else { return };
-        if member.name == self.api.list {
-            self.list(member, value);
-        } else if value != "null" {
-            self.below(member.name, |it| it.value(&member.value, value));
+        match member.name == self.api.list {
+            true => self.list(member, value),
+            false => self.members(std::slice::from_ref(member), members),
         }
     }
 
@@ -136,7 +143,7 @@ impl<'a> Walk<'a> {
             let Some((element, members, after)) = next_element(rest) else { break };
             rest = after;
             self.element = Some(at);
-            self.elements.push(members.as_ref().map_or(0, size));
+            self.elements.push(members.as_ref().map_or(0, |it| size(it, self.api.attached)));
             self.last.push((Cow::default(), None));
             self.source.role = Cow::default();
             if let Some(members) = &members {
@@ -174,7 +181,7 @@ impl<'a> Walk<'a> {
         let Ok(kind) = Reader::from_text(json).peek() else { return };
         let fits = |it: &&Value| it.kind().is_none_or(|it| it == kind);
         match wanted.0.iter().find(fits) {
-            None => self.wrong_type(wanted, kind, json),
+            None => self.other_type(wanted, kind, json),
             Some(Value::Never) => {
                 let sentence = format!("`{}` is not accepted", self.path);
                 let it = self.breach("unknown", "profile::unknown-member", sentence);
@@ -194,17 +201,21 @@ impl<'a> Walk<'a> {
                 self.report(it);
             }
             Some(Value::Base64) => self.base64(json),
+            Some(Value::Data) => self.data(json),
             Some(Value::Word(_)) => self.word(&wanted.words(), json),
-            Some(Value::Address) => self.data_url(json),
+            Some(Value::Address) => self.address(json),
             Some(Value::List(inner)) => {
                 let mut rest = json.strip_prefix('[').unwrap_or_default();
+                let mut marks = Marks::new(self.api.attached);
                 for at in 0.. {
                     let Some((element, members, after)) = next_element(rest) else { break };
                     rest = after;
                     let outer = self.inner;
                     if outer.is_none() && self.element.is_some() {
                         let is_call = self.path.ends_with("tool_calls");
-                        self.inner = Some(if is_call { Inner::Call(at) } else { Inner::Part(at) });
+                        let part = at - marks.up_to(members.as_ref());
+                        self.inner =
+                            Some(if is_call { Inner::Call(at) } else { Inner::Part(part) });
                     }
                     self.index(at, |it| it.known_value(inner, element, members.as_ref()));
                     self.inner = outer;
@@ -212,6 +223,12 @@ impl<'a> Walk<'a> {
             }
             Some(Value::Object(name)) => {
                 let Some(object) = self.api.object(name) else { return };
+                if let Some(meant) = object.meant(json).filter(|_| json == "{}") {
+                    let sentence = format!("`{}` is empty", self.path);
+                    let it = self.breach("missing", "profile::missing-member", sentence);
+                    self.report(it);
+                    return self.mend_last(json, meant.into());
+                }
                 match known {
                     Some(members) => self.object(object, json, members),
                     None => members(json).iter().for_each(|it| self.object(object, json, it)),
@@ -276,6 +293,9 @@ impl<'a> Walk<'a> {
                     // An empty word is that of a stream whose deltas repeat it, or of a client that knows none.
                     let default = object.default.filter(|_| kind.is_empty());
                     self.unknown_kind((tag, &kind), known().collect(), default);
+                    if let Some(meant) = object.meant(json) {
+                        self.mend_last(json, meant.into());
+                    }
                     shape = default.and_then(|it| object.kinds.get(it));
                 }
                 if tag == "role"
@@ -352,7 +372,8 @@ impl<'a> Walk<'a> {
     }
 
     fn members(&mut self, wanted: &'static [Member], members: &Members<'a>) {
-        for member in wanted {
+        let is_own = self.scope.is_own;
+        for member in wanted.iter().filter(|it| it.is_for(is_own)) {
             let found = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
             let value = found.map(|it| it.1);
             let forced = match value {
@@ -360,7 +381,8 @@ impl<'a> Walk<'a> {
                 Some("\"\"") => forced_type(member, members),
                 _ => None,
             };
-            if let Some(forced) = forced {
+            // An object without members has no place for one.
+            if let Some(forced) = forced.filter(|_| !members.is_empty()) {
                 let written = Insertion::after(self.source.json, (member.name, &forced), members);
                 let n = self.breaches.len();
                 if let Some(value) = value.filter(|it| *it != "null" || !self.api.null_is_absent) {
@@ -434,61 +456,16 @@ impl<'a> Walk<'a> {
     }
 
     fn marker(&mut self, members: &Members<'a>) {
-        let Some(name) = self.api.marker.as_ref() else { return };
-        let Some(marker) = of(members, name).and_then(self::members) else { return };
+        let Some(name) = self.api.marker.as_ref().filter(|_| !self.scope.is_again) else { return };
+        let Some(value) = of(members, name).filter(|it| *it != "null") else { return };
+        if let Some(wanted) = self.api.marker_type.as_ref().filter(|_| self.scope.is_own) {
+            self.below(name, |it| it.value(wanted, value));
+        }
+        let Some(marker) = self::members(value) else { return };
         let is_long = text_of(&marker, "ttl").is_some_and(|it| it == "1h");
         let removal = Insertion::without(self.source.json, members, name, &|it| it != *name);
         let (path, element) = (self.path.clone(), self.element);
         self.markers.push(Marker { path, is_long, element, removal });
-    }
-
-    fn missing(&mut self, name: &str, default: Option<&str>) {
-        let default = default.map(str::to_owned);
-        self.below(name, |it| {
-            let sentence = format!("`{}` is missing", it.path);
-            let breach = it.breach("missing", "profile::missing-member", sentence);
-            it.report(Breach { default, ..breach });
-        });
-    }
-
-    /// A kind that is not said, and that several kinds could be.
-    fn missing_tag(&mut self, object: &'static Object, has: &dyn Fn(&str) -> bool) {
-        let kinds = object.kinds.iter().filter(|it| self.api.fit(it.1, has).is_some());
-        let kinds: Vec<_> = kinds.map(|it| format!("`{}`", it.0)).collect();
-        let n = self.breaches.len();
-        self.missing(object.tag.unwrap_or_default(), object.default);
-        if let (Some(it), 2..=4) = (self.breaches.get_mut(n), kinds.len()) {
-            it.sentence = format!("{}, expected {}", it.sentence, kinds.join(" or "));
-        }
-    }
-
-    fn forced(&mut self, name: &str, value: &str, written: Insertion) {
-        self.below(name, |it| {
-            let sentence = format!("`{}` is missing", it.path);
-            let breach = it.breach("missing", "profile::missing-member", sentence);
-            let (default, insertions) = (Some(value.to_owned()), vec![written]);
-            it.report(Breach { default, insertions, ..breach });
-        });
-    }
-
-    fn wrong_type(&mut self, wanted: &Type, found: Kind, json: &str) {
-        let kinds: Vec<_> = wanted.kinds().into_iter().map(Kind::name).collect();
-        let (told, found_name) = (kinds.join(" or "), found.name());
-        let expected = expected(wanted, self.api.path);
-        let sentence = format!("`{}` must be {told}, found {found_name}", self.path);
-        let it = self.breach("type", "profile::shape", sentence);
-        let value = json.chars().take(40).collect();
-        self.report(Breach { expected, value, kinds: found_name.to_owned(), ..it });
-    }
-
-    fn unknown_kind(&mut self, (tag, kind): (&str, &str), known: Vec<&str>, default: Option<&str>) {
-        let place = self.path.clone();
-        let (code, value) = ("profile::unknown-kind", kind.to_owned());
-        let kinds = known.iter().map(|it| format!("'{it}'")).collect::<Vec<_>>().join(", ");
-        let sentence = format!("`{place}` is of the unknown {tag} `{kind}`");
-        let it = self.breach("kind", code, sentence);
-        let default = default.map(str::to_owned);
-        self.report(Breach { value, kinds, default, ..it });
     }
 
     pub(super) fn breach(
@@ -505,7 +482,7 @@ impl<'a> Walk<'a> {
         self.breaches.push(it);
     }
 
-    fn below(&mut self, name: &str, walk: impl FnOnce(&mut Self)) {
+    pub(super) fn below(&mut self, name: &str, walk: impl FnOnce(&mut Self)) {
         let start = self.path.len();
         self.push(name);
         walk(self);
@@ -532,14 +509,4 @@ impl<'a> Walk<'a> {
         walk(self);
         self.path.truncate(start);
     }
-}
-
-/// How many parts an element with these members has.
-fn size(members: &Members<'_>) -> usize {
-    let of_list = |name: &str| match of(members, name) {
-        Some(it) if it.starts_with('[') => Some(elements(it).len()),
-        Some(it) if it.starts_with(['"', '{']) => Some(1),
-        _ => None,
-    };
-    of_list("content").or_else(|| of_list("parts")).unwrap_or_default()
 }

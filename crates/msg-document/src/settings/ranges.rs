@@ -128,6 +128,12 @@ fn effort(asked: &Asked<'_>, limits: &Limits) -> Option<Refused> {
         _ => it.word().to_owned(),
     };
     let range = format!("from `{}` to `{}`", least.word(), most.word());
+    if effort.word().is_empty() {
+        let pointer = head.pointer("effort");
+        let name = pointer.trim_start_matches('/').replace('/', ".");
+        let text = format!("`{name}` is empty, expected a word {range}");
+        return Some(Refused::of(&text, &pointer).removed(&pointer));
+    }
     let nearest = nearest.map(|it| RawJson::string(&in_case(it)));
     Some(outside(head, "effort", &range, &format!("`{}`", effort.word()), nearest))
 }

@@ -13,6 +13,7 @@ use msg_json::Kind;
 
 use super::message::{Names, Passed};
 use super::{Cursor, LONG, MARK};
+use crate::api_shapes::{is_base64, is_data, is_sound_url, is_url};
 
 /// Whether a profile judges all the data of media, or their size.
 pub(super) fn judges_data(profile: &Profile) -> bool {
@@ -20,7 +21,7 @@ pub(super) fn judges_data(profile: &Profile) -> bool {
 }
 
 /// The medium that a member of a part holds, with the name of the member; nothing where it is not of the usual form, or a
-/// word of it is not one that the API has.
+/// word of it or its data are not what the API has.
 pub(super) fn medium<S: Cursor>(
     source: &mut S,
     name: &str,
@@ -37,7 +38,9 @@ pub(super) fn medium<S: Cursor>(
         // Of a member that occurs twice the reader of documents says more.
         (source.kind()? == Kind::String && passed.is_new(member)).then_some(())?;
         if let Some(at) = members.iter().position(|it| *it == member) {
-            texts[at] = Some(beginning(source.brief()?)?);
+            let text = source.brief()?;
+            (at > 0 || is_sound(name, &text)).then_some(())?;
+            texts[at] = Some(beginning(text)?);
             return Some(());
         }
         if member == word {
@@ -48,6 +51,15 @@ pub(super) fn medium<S: Cursor>(
         source.skip()
     })?;
     part(name, texts).filter(|_| has_word).map(|it| (name, it))
+}
+
+/// Whether a text is data, or a link to them, as the API has them.
+fn is_sound(name: &str, text: &str) -> bool {
+    match name {
+        "image_url" => is_url(text) && is_sound_url(text),
+        "input_audio" => is_base64(text),
+        _ => is_data(text),
+    }
 }
 
 fn part(name: &str, [data, file_id, filename]: [Option<String>; 3]) -> Option<Part> {
