@@ -72,6 +72,15 @@ pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
         "openai" | "anthropic" | "gemini" => to,
         _ => return report,
     };
+    let is_image = |it: &Part| matches!(it, Part::Image(_));
+    let has_one = |it: &Part| {
+        is_image(it)
+            || it.as_tool_result().is_some_and(|it| it.content.parts().iter().any(is_image))
+    };
+    // Profiles are read where there is something to look at.
+    if !messages.iter().flat_map(|it| &it.parts).any(has_one) {
+        return report;
+    }
     let Some(profile) = Profile::named(name) else { return report };
     for (at, message) in messages.iter_mut().enumerate() {
         for (place, part) in message.parts.iter_mut().enumerate() {
