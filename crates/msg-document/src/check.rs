@@ -19,6 +19,7 @@ use crate::api_shapes::{
 use crate::document::Document;
 use crate::json::{repair_json, to_json};
 use crate::options::{CheckOptions, RepairOptions};
+use crate::prompt::check_prompt;
 use crate::repair::repair_one;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
@@ -133,6 +134,7 @@ fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
         && document.refused(Some(json), options.judged()).is_empty()
         && foreign_parts(document.messages()).next().is_none()
         && none(&document.check_head(options))
+        && check_prompt(&document, options.profile.as_ref()).is_empty()
         && other_body(&document, Some(json), options).is_none()
         && none(&document.check_chain(options))
         && options.messages.as_ref().is_none_or(messages))
@@ -247,6 +249,7 @@ impl Document {
         let shapes = refused_shapes(self, options.profile.as_ref());
         let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
         let notes = notes.chain(self.check_head(options));
+        let notes = notes.chain(check_prompt(self, options.profile.as_ref()));
         let mut notes: Vec<_> =
             notes.chain(other_body(self, text.map(str::as_bytes), options)).collect();
         let unread = unread_calls(self.messages());

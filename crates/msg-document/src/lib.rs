@@ -45,6 +45,7 @@ mod skeleton;
 
 // What the API of a profile refuses beside the messages, in shapes, settings and schemas.
 mod api_shapes;
+mod prompt;
 mod schemas;
 mod settings;
 mod shapes;

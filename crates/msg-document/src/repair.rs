@@ -21,6 +21,7 @@ use crate::document::Document;
 use crate::head_edits::HeadEdits;
 use crate::lead::Breakpoints;
 use crate::options::{CheckOptions, RepairOptions};
+use crate::prompt;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::add_schema_edits;
 use crate::settings::add_setting_edits;
@@ -304,7 +305,11 @@ impl Document {
         let head = self.head_edits(options);
         let mut foreign: Vec<_> = foreign_parts(self.messages()).collect();
         foreign.extend(unread_calls(self.messages()));
+        let has_prompt = profile.is_some_and(|it| prompt::is_judged(self, it));
         let mut messages = self.take_messages();
+        if has_prompt {
+            shapes.extend(prompt::mend_prompt(&mut messages));
+        }
         for at in shapes.iter().filter_map(|it| it.at.message) {
             forget_shapes_at(&mut messages, at);
         }
@@ -316,6 +321,10 @@ impl Document {
             false if self.format().is_session() => mend_some(messages, side, &chain, places),
             false => mend(messages, side, &chain, places),
         };
+        if has_prompt {
+            // One that was moved to the front is told of as that.
+            prompt::mend_prompt(&mut messages);
+        }
         if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
             found.extend(breakpoints.keep_in(&mut messages));
         }

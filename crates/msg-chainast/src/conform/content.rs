@@ -104,41 +104,8 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// Takes system messages away that are refused as empty. It comes before all that asks who follows whom.
-    pub(super) fn empty_systems(&mut self) {
-        let goes = |it: &Item<'_>| it.message.role.is_system() && self.is_filled(&it.message);
-        if !self.items.iter().any(goes) {
-            return;
-        }
-        let mut removed_before = false;
-        let mut kept: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
-        for item in std::mem::take(&mut self.items) {
-            if item.message.role.is_system() && self.is_filled(&item.message) {
-                for message in item.sources() {
-                    self.at_input(message, empty_message(&item.message.role, "removed"));
-                }
-                removed_before = true;
-                continue;
-            }
-            let joins = std::mem::take(&mut removed_before)
-                && self.enforced.consecutive_user
-                && item.message.role == Role::User;
-            match kept.last_mut().filter(|it| joins && it.message.role == Role::User) {
-                Some(last) => {
-                    let sentence = "two user messages in a row, once the system message is removed";
-                    let at = item.origin.message;
-                    let fix = merge_told("merged into the one before", last.merge(item));
-                    self.at_input(at, error("chain::consecutive-user", sentence, fix));
-                }
-                None => kept.push(item),
-            }
-        }
-        self.items = kept;
-        self.lead_again();
-    }
-
     /// A strict chain that began with an assistant message, once the system message is gone, would be none.
-    fn lead_again(&mut self) {
+    pub(super) fn lead_again(&mut self) {
         let assistant_first = |it: &Item<'_>| it.message.role == Role::Assistant;
         if self.enforced.first_role && self.items.first().is_some_and(assistant_first) {
             let sentence = "an assistant message first, once the system message is removed";
@@ -330,71 +297,17 @@ fn has_content(parts: &[Part], blank: bool) -> bool {
     })
 }
 
-fn empty_message(role: &Role, fix: impl Into<Cow<'static, str>>) -> Diagnostic {
+pub(super) fn empty_message(role: &Role, fix: impl Into<Cow<'static, str>>) -> Diagnostic {
     let sentence = format!("{} message without content", with_article(role.as_str()));
     error("profile::empty-message", sentence, fix)
 }
 
-fn system_refused(item: &Item<'_>, mended: bool) -> Diagnostic {
-    let members: Vec<String> = item.message.extra.all().map(|it| it.1.to_owned()).collect();
-    let name = item.message.name.as_ref().map(|it| format!(", without the name `{it}`"));
-    let lost = format!("{}{}", name.unwrap_or_default(), without_members(&members));
-    let fix = format!("put before the user's text{lost}");
-    let it = error("profile::system-role", "role `system` is not accepted", fix);
-    mended_if(mended, it).at_message(item.origin.message)
-}
-
 /// The edit of a merge, with what it drops.
-fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
+pub(super) fn merge_told(fix: &str, dropped: Option<Dropped>) -> String {
     format!("{fix}{}", dropped.map_or_else(String::new, |it| it.text()))
 }
 
 impl Conform<'_, '_> {
-    pub(super) fn developer_role(&mut self) {
-        if !self.profile.developer_as_system {
-            return;
-        }
-        for at in 0..self.items.len() {
-            if self.items[at].message.role == Role::Developer {
-                let sentence = "role `developer` is not accepted";
-                let fix = "renamed to `system`";
-                self.at_message(at, error("profile::developer-role", sentence, fix));
-                self.items[at].message.to_mut().role = Role::System;
-            }
-        }
-    }
-
-    /// A provider that knows no system message is told before the user's first text, or not at all (PM-172).
-    pub(super) fn system_role(&mut self) {
-        let known = matches!(self.profile.system, SystemPlace::Message | SystemPlace::Field);
-        if known || !self.items.iter().any(|it| it.message.role.is_system()) {
-            return;
-        }
-        let mended = self.profile.system == SystemPlace::User;
-        let mut said: Vec<(Part, (usize, usize))> = Vec::new();
-        let mut kept: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
-        for mut item in std::mem::take(&mut self.items) {
-            if item.message.role.is_system() {
-                self.report.push(system_refused(&item, mended));
-                if mended {
-                    let (parts, places) = item.split_parts(0);
-                    said.extend(parts.into_iter().zip(places));
-                    continue;
-                }
-            } else if !said.is_empty() && item.message.role == Role::User {
-                item.prepend(std::mem::take(&mut said));
-            }
-            kept.push(item);
-        }
-        if let Some(place) = said.first().map(|it| it.1) {
-            let mut item = Item::whole(Message::new(Role::User), place.0);
-            item.prepend(said);
-            kept.insert(0, item);
-        }
-        self.items = kept;
-        self.lead_again();
-    }
-
     pub(super) fn user_message(&mut self) {
         if !self.enforced.user_message {
             return;
@@ -432,7 +345,7 @@ impl Conform<'_, '_> {
         self.items.insert(begin, first.inserted());
     }
 
-    fn after_system(&self) -> usize {
+    pub(super) fn after_system(&self) -> usize {
         self.items.iter().take_while(|it| it.message.role.is_system()).count()
     }
 

@@ -13,6 +13,7 @@ mod media;
 mod members;
 mod names;
 mod reasoning;
+mod systems;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -100,6 +101,8 @@ pub(crate) fn conform<'m>(
     it.last_reasoning();
     it.empty_texts();
     it.cache_markers();
+    // After all that messages of the user come of, and before what parts these from results.
+    it.later_systems();
     it.user_after_tool();
     it.surplus_calls();
     it.call_ids(ids);

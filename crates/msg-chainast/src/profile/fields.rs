@@ -153,6 +153,8 @@ profile! {
     /// Whether a system message that is not accepted where it is becomes a user message there; else it joins
     /// the one at the front.
     later_system_as_user: bool = "later_system" ["hoist", "user"],
+    /// Whether a system message after other messages follows what the user says and comes before an answer.
+    system_before_answer: bool = "later_system_place" ["any", "before-answer"],
     /// Whether results may come after messages that follow their pair.
     interleaved_calls: LaterResults,
     /// Whether results may come before the first call, where the chain continues one that the provider has.
