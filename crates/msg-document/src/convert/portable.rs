@@ -72,12 +72,11 @@ pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
         "openai" | "anthropic" | "gemini" => to,
         _ => return report,
     };
-    let is_image = |it: &Part| matches!(it, Part::Image(_));
     let has_one = |it: &Part| {
-        is_image(it)
-            || it.as_tool_result().is_some_and(|it| it.content.parts().iter().any(is_image))
+        may_be_refused(it)
+            || it.as_tool_result().is_some_and(|it| it.content.parts().iter().any(may_be_refused))
     };
-    // Profiles are read where there is something to look at.
+    // To read a profile takes longer than to convert most documents.
     if !messages.iter().flat_map(|it| &it.parts).any(has_one) {
         return report;
     }
@@ -85,6 +84,8 @@ pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
     for (at, message) in messages.iter_mut().enumerate() {
         for (place, part) in message.parts.iter_mut().enumerate() {
             let changed: Vec<_> = match part {
+                // A content that several results share is copied to be changed.
+                part if !has_one(part) => continue,
                 Part::ToolResult(it) => {
                     let inner = it.content.parts_mut().iter_mut();
                     inner.filter_map(|it| profile.settle_image_type(it)).collect()
@@ -99,6 +100,15 @@ pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
         }
     }
     report
+}
+
+/// Whether an image is not plainly of a type that all APIs take.
+fn may_be_refused(part: &Part) -> bool {
+    const TAKEN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+    let Part::Image(it) = part else { return false };
+    let Some(inline) = it.url.as_deref().and_then(DataUrl::parse) else { return false };
+    let is_told = |is: &str| is == inline.media_type;
+    !TAKEN.contains(&inline.media_type) || !DataUrl::type_of_data(inline.data).is_none_or(is_told)
 }
 
 /// Reports media of the assistant that are written where the API of the format refuses them (PM-82).
