@@ -244,6 +244,7 @@ impl<'a> Rules<'a> {
     /// What the profile refuses; without one the strict chain.
     pub(crate) fn of_check(check: ChainCheckOptions, profile: Option<&'a Profile>) -> Self {
         let mut enforced = profile.map_or(Enforced::STRICT, Enforced::by);
+        enforced.async_calls |= profile.is_none();
         if profile.is_none() && check.several_systems {
             enforced.repeated_system = false;
         }
@@ -333,7 +334,8 @@ pub(crate) struct Enforced {
     pub(crate) repeated_system: bool,
     /// Which results may come after messages that follow their pair.
     pub(crate) later_results: LaterResults,
-    /// Whether a call that the model does not wait for may be without a result, or have it later (CA-31a).
+    /// Whether a call that the model does not wait for may be without a result, or have it later (CA-31a). Never in a
+    /// tree, whose pairs are cut and moved as a whole.
     pub(crate) async_calls: bool,
     /// No result before the first call.
     pub(crate) leading_results: bool,
@@ -358,7 +360,7 @@ impl Enforced {
         system_place: true,
         repeated_system: true,
         later_results: LaterResults::Reject,
-        async_calls: true,
+        async_calls: false,
         leading_results: true,
         lone_summary: true,
         call_signatures: true,

@@ -159,11 +159,18 @@ impl Rules {
             let ok = !found.iter().any(|it| it.is_error() && it.fix.is_none());
             return Grown { chain: Ok(chain), document, found, ok };
         }
-        let found = document.check_chain(&self.check);
-        let ok = !found.iter().any(Diagnostic::is_error);
+        let mut found = document.check_chain(&self.check);
         let messages = document.take_for_tree();
         let parsed =
             if self.open { ChainAst::parse_open(messages) } else { ChainAst::parse(messages) };
+        if let Err(error) = &parsed
+            && !found.iter().any(Diagnostic::is_error)
+        {
+            // An API may accept a list of which no tree can be made: then the findings are those of the tree.
+            found = error.diagnostics().to_vec();
+            found.iter_mut().for_each(|it| document.place_finding(it));
+        }
+        let ok = !found.iter().any(Diagnostic::is_error);
         Grown { chain: parsed.map_err(|it| it.into_messages()), document, found, ok }
     }
 }
