@@ -7,8 +7,8 @@
     reason = "it is a program that prints"
 )]
 
-use msg_anthropic::{MessagesRequest, WriteOptions, messages::Document};
-use msg_core::request::{RequestHead, ResponseFormat};
+use msg_anthropic::{MessagesRequest, RequestHead};
+use msg_core::request::ResponseFormat;
 use msg_openai::{ReadOptions, chat};
 
 const CHAT: &[u8] = br#"[{"role":"system","content":"Be brief."},
@@ -19,17 +19,12 @@ const CHAT: &[u8] = br#"[{"role":"system","content":"Be brief."},
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (chat, _) = chat::read(CHAT, &ReadOptions::new())?;
-    let head = RequestHead {
-        model: Some("claude-x".into()),
-        max_tokens: Some(1024),
-        response_format: Some(ResponseFormat::Json), // which the Messages API does not have
-        ..RequestHead::default()
-    };
-    let options = WriteOptions::new();
+    let head = RequestHead::new()
+        .with_model("claude-x")
+        .with_max_tokens(1024)
+        .with_response_format(ResponseFormat::Json); // which the Messages API does not have
     let (request, lost) = MessagesRequest::from_head(&head, chat.into_messages());
-    let mut body = Vec::new();
-    Document::Request(request).write(&options, &mut body);
-    println!("{}", String::from_utf8_lossy(&body));
+    println!("{}", serde_json::to_string(&request)?);
     for finding in &lost {
         println!("{finding}");
     }

@@ -1,5 +1,5 @@
 //! The Anthropic Messages wire format both ways: messages, requests, responses, and event streams
-//! (AN-1 to AN-21). Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the
+//! (AN-1 to AN-21). Bytes go straight into [`Message`]s and back into bytes; what the
 //! model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
@@ -13,7 +13,7 @@
 //! |---|---|
 //! | request to bytes | [`MessagesRequest`], [`messages::write`] |
 //! | bytes to request, response or list | [`messages::read`] |
-//! | stream to message | [`StreamReader`](msg_codec::StreamReader) with [`ANTHROPIC`] |
+//! | stream to message | [`StreamReader`] with [`ANTHROPIC`] |
 //! | message or events to stream (a proxy) | [`write_events`], [`EventWriter`] |
 
 use msg_core::{CodeInfo, codes};
@@ -23,7 +23,12 @@ pub use messages::{
     CacheControl, LaterSystem, MessagesForm, MessagesRequest, MessagesResponse, SealedReasoning,
     WriteOptions,
 };
-pub use msg_codec::{Error, EventOptions, Layout, ReadOptions};
+pub use msg_codec::{
+    Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
+    SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
+};
+pub use msg_core::request::{Function, RequestHead, ToolChoice};
+pub use msg_core::{Message, Part, RawJson, Report, ToolCall};
 pub use stream::{ANTHROPIC, AnthropicAssembler, MessageBlocks};
 
 mod events;

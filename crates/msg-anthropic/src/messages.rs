@@ -17,7 +17,7 @@ use msg_core::{
     request::RequestHead,
 };
 use msg_json::Reader;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::read::{read_message, read_messages, read_system};
 use crate::write::{Writer, written};
@@ -105,22 +105,20 @@ pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) ->
 /// `from_head` makes one of messages that asks what a head asks (AN-21), and reports what has no place.
 ///
 /// ```
-/// use msg_anthropic::{MessagesRequest, WriteOptions, messages::Document};
-/// use msg_core::{Message, request::RequestHead};
+/// use msg_anthropic::{Message, MessagesRequest, RequestHead};
 ///
-/// let head = RequestHead { max_tokens: Some(9), stop: vec!["x".into()], ..RequestHead::default() };
+/// let head = RequestHead::new().with_max_tokens(9).with_stop(["x"]);
 /// let chat = vec![Message::system("Be brief."), Message::user("hi")];
 /// let (request, report) = MessagesRequest::from_head(&head, chat);
 /// assert!(report.is_empty());
-/// let mut out = Vec::new();
-/// Document::Request(request).write(&WriteOptions::new(), &mut out);
 /// assert_eq!(
-///     String::from_utf8_lossy(&out),
+///     serde_json::to_string(&request)?,
 ///     concat!(
 ///         r#"{"max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"hi"}],"#,
 ///         r#""stop_sequences":["x"]}"#,
 ///     ),
 /// );
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
 /// The API demands `max_tokens`: a head without it gives a request that says so in its report
@@ -283,6 +281,12 @@ impl MessagesResponse {
         self.body.write(out, |it, name, _| {
             it.key(name).value(|out| writer.response(&self.messages, out));
         });
+    }
+}
+
+impl Serialize for MessagesResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }
 

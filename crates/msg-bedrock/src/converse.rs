@@ -15,7 +15,7 @@ use msg_codec::{
 };
 use msg_core::{Message, Origin, Report, Usage, request::RequestHead};
 use msg_json::{Kind, Reader, to_text};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::read::{Depth, read_messages, read_one};
 use crate::stream::{Converse, stop_reason, write_usage};
@@ -45,6 +45,19 @@ pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) ->
 /// A request of Converse.
 ///
 /// `from_head` makes one of messages that asks what a head asks (BR-24), and reports what has no place.
+///
+/// ```
+/// use msg_bedrock::{ConverseRequest, Message, RequestHead};
+///
+/// let head = RequestHead::new().with_max_tokens(9);
+/// let (request, report) = ConverseRequest::from_head(&head, vec![Message::user("Hi")]);
+/// assert!(report.is_empty());
+/// assert_eq!(
+///     serde_json::to_string(&request)?,
+///     r#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}],"inferenceConfig":{"maxTokens":9}}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub type ConverseRequest = codec::Request<Converse>;
 
 impl RequestForm for Converse {
@@ -155,6 +168,12 @@ impl ConverseResponse {
                 });
             });
         });
+    }
+}
+
+impl Serialize for ConverseResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }
 

@@ -1,5 +1,5 @@
 //! The wire format of Amazon Bedrock Converse both ways: messages, requests, responses, and streams (BR-1 to BR-28).
-//! Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the model does not know survives.
+//! Bytes go straight into [`Message`]s and back into bytes; what the model does not know survives.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
 //!
@@ -12,7 +12,7 @@
 //! |---|---|
 //! | request to bytes | [`ConverseRequest`], [`converse::write`] |
 //! | bytes to request, response, message or list | [`converse::read`] |
-//! | stream to message | [`StreamReader`](msg_codec::StreamReader) with [`BEDROCK`] |
+//! | stream to message | [`StreamReader`] with [`BEDROCK`] |
 //! | message to stream, as lines of JSON or as binary frames | [`write_events`], [`write_frames`] |
 
 use msg_core::{CodeInfo, codes};
@@ -21,7 +21,13 @@ pub use converse::{
     Cache, ConverseRequest, ConverseResponse, LaterSystem, SealedReasoning, Unsigned, WriteOptions,
     media_format, media_types,
 };
-pub use msg_codec::{Error, Layout, ReadOptions};
+pub use msg_codec::{
+    Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
+    SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
+    write_frame,
+};
+pub use msg_core::request::{Function, RequestHead, ToolChoice};
+pub use msg_core::{Message, Part, RawJson, Report, ToolCall};
 pub use stream::{
     BEDROCK, Converse, ConverseAssembler, ConverseEvents, write_events, write_frames,
 };

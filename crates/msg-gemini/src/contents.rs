@@ -8,7 +8,7 @@ use msg_codec::{
 };
 use msg_core::{Message, Origin, Part, Report, Role, Usage, request::RequestHead};
 use msg_json::{Kind, Reader};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::events::{finish_word, usage_metadata};
 use crate::read::{read_alone_as, read_contents, read_system};
@@ -98,18 +98,16 @@ pub fn write(messages: &[Message], options: &WriteOptions, out: &mut Vec<u8>) ->
 /// `from_head` makes one of messages that asks what a head asks (AN-21), and reports what has no place.
 ///
 /// ```
-/// use msg_core::{Message, request::RequestHead};
-/// use msg_gemini::{GenerateRequest, WriteOptions, contents::Document};
+/// use msg_gemini::{GenerateRequest, Message, RequestHead};
 ///
-/// let head = RequestHead { max_tokens: Some(9), stream: Some(true), ..RequestHead::default() };
+/// let head = RequestHead::new().with_max_tokens(9).with_stream();
 /// let (request, report) = GenerateRequest::from_head(&head, vec![Message::user("Hi")]);
 /// assert_eq!(report.len(), 1, "streaming is another method");
-/// let mut out = Vec::new();
-/// Document::Request(request).write(&WriteOptions::new(), &mut out);
 /// assert_eq!(
-///     String::from_utf8_lossy(&out),
+///     serde_json::to_string(&request)?,
 ///     r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"generationConfig":{"maxOutputTokens":9}}"#,
 /// );
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 pub type GenerateRequest = codec::Request<Generate>;
 
@@ -246,6 +244,12 @@ impl GenerateResponse {
                 out.value(|out| candidate.write(writer, (at, it), out));
             });
         });
+    }
+}
+
+impl Serialize for GenerateResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }
 

@@ -1,5 +1,5 @@
 //! The Gemini wire formats both ways: `generateContent` of AI Studio and Vertex (GE-1 to GE-21), and the
-//! Interactions API (GI-1 to GI-28), each with its requests, responses and streams. Bytes go straight into [`Message`](msg_core::Message)s and back
+//! Interactions API (GI-1 to GI-28), each with its requests, responses and streams. Bytes go straight into [`Message`]s and back
 //! into bytes; what the model does not know survives, in order.
 //!
 //! Nothing here opens a socket, reads a clock or judges a conversation.
@@ -13,7 +13,7 @@
 //! |---|---|
 //! | request to bytes | [`GenerateRequest`], [`contents::write`] |
 //! | bytes to request, response or list | [`contents::read`] |
-//! | stream to message | [`StreamReader`](msg_codec::StreamReader) with [`GEMINI`] |
+//! | stream to message | [`StreamReader`] with [`GEMINI`] |
 //! | message or events to stream (a proxy) | [`write_chunks`], [`GeminiChunkWriter`] |
 //! | the same of the Interactions API | [`interactions`] |
 
@@ -23,7 +23,13 @@ pub use contents::{
     Flavor, Generate, GenerateRequest, GenerateResponse, Ids, LaterSystem, Thoughts, WriteOptions,
 };
 pub use events::{GeminiChunkWriter, write_chunks};
-pub use msg_codec::{Error, Layout, ReadOptions};
+pub use msg_codec::{
+    Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
+    SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
+    link_ids,
+};
+pub use msg_core::request::{Function, RequestHead, ToolChoice};
+pub use msg_core::{Message, Part, RawJson, Report, ToolCall};
 pub use stream::{GEMINI, GeminiAssembler};
 
 pub mod contents;

@@ -207,6 +207,18 @@ impl RawJson {
         Self::written(|it| it.str(text))
     }
 
+    /// A number as JSON with the point that tells a fraction from a whole number; none for one that JSON does not have.
+    ///
+    /// ```
+    /// use msg_json::RawJson;
+    ///
+    /// assert_eq!(RawJson::fraction(1.0).as_ref().map(RawJson::text), Some("1.0"));
+    /// assert_eq!(RawJson::fraction(f64::NAN), None);
+    /// ```
+    pub fn fraction(number: f64) -> Option<Self> {
+        Self::new(format!("{number:?}")).ok()
+    }
+
     /// The source text.
     pub fn text(&self) -> &str {
         &self.0

@@ -1,7 +1,7 @@
 //! OpenAI wire formats both ways, and the streams that providers really send: chat messages,
 //! Responses items, requests and responses, and event streams into messages.
 //!
-//! Bytes go straight into [`Message`](msg_core::Message)s and back into bytes; what the model does
+//! Bytes go straight into [`Message`]s and back into bytes; what the model does
 //! not know survives, in order. Nothing here opens a socket, reads a clock or judges a conversation.
 //!
 //! ```text
@@ -26,7 +26,8 @@ pub use msg_codec::{
     Assembled, AssembledChoice, Assembler, Error, EventOptions, Layout, ProviderError, ReadOptions,
     SseDecoder, SseEvent, StreamFamily, StreamLimits, StreamOptions, StreamReader, StreamState,
 };
-pub use msg_core::request::{Function, ToolChoice};
+pub use msg_core::request::{Function, RequestHead, ToolChoice};
+pub use msg_core::{Message, Part, RawJson, Report, ToolCall};
 pub use msg_forms::turns::{LowerCache, LowerOptions, LowerRules, Lowered, ReasoningPolicy, lower};
 pub use options::{
     EmptyContent, ItemIds, LlmMessages, ReasoningField, TextParts, WriteOptions, to_llm_messages,

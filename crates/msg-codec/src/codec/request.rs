@@ -20,11 +20,13 @@ use msg_core::{
     request::{Effort, RequestHead},
 };
 use msg_json::{JsonError, Kind, Reader};
+use serde::{Serialize, Serializer};
 
 use super::fields::Context;
 use super::object::Purpose;
-use super::shape::{BodyKind, MessageBody, RequestBody};
+use super::shape::{BodyKind, Document, MessageBody, RequestBody};
 use crate::codec::Body;
+use crate::options::ReadOptions;
 
 /// What the requests of an API are made of.
 pub trait RequestForm: fmt::Debug + Clone + PartialEq + Sized {
@@ -116,6 +118,27 @@ impl<F: RequestForm> Request<F> {
         (Self { messages, body, form, system: None, is_single: false, purpose }, report)
     }
 
+    /// Reads a request. A body that may be a list or a response is read by the module of its format.
+    ///
+    /// # Errors
+    /// It is not JSON, not a request, or too large.
+    pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
+        Document::read_request(json, options)
+    }
+
+    /// Appends the request as JSON. What it cannot hold is in the report. Linear in the output.
+    pub fn write(&self, options: &F::Options, out: &mut Vec<u8>) -> Report {
+        self.write_body(options, out)
+    }
+
+    /// Sets a member, whatever its name, after those that are there; messages and instructions are fields and not set
+    /// here.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: RawJson) -> Self {
+        self.body.set(name, value);
+        self
+    }
+
     /// What the request asks besides its conversation.
     #[must_use]
     pub fn head(&self) -> RequestHead {
@@ -202,6 +225,12 @@ impl<F: RequestForm> MessageBody for Request<F> {
 
     fn messages_mut(&mut self) -> &mut Vec<Message> {
         &mut self.messages
+    }
+}
+
+impl<F: RequestForm<Options: Default>> Serialize for Request<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(&F::Options::default(), serializer)
     }
 }
 

@@ -3,6 +3,9 @@
 use msg_core::request::RequestHead;
 use msg_core::{Error, Message, Report};
 use msg_json::{JsonError, Kind, Reader};
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::fields::RawMember;
 use super::layout::SlotPlan;
@@ -286,10 +289,30 @@ pub trait MessageBody: Sized {
     /// The messages, to change.
     fn messages_mut(&mut self) -> &mut Vec<Message>;
 
+    /// Serialises it as what is sent.
+    ///
+    /// # Errors
+    /// Those of the serialiser.
+    fn serialize_with<S: Serializer>(
+        &self,
+        options: &Self::Options,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write_body(options, &mut out);
+        serialize_json(out, serializer)
+    }
+
     /// Whether so many messages have a place in it.
     fn has_room(&self, _messages: usize) -> bool {
         true
     }
+}
+
+/// Hands finished JSON to a serialiser.
+fn serialize_json<S: Serializer>(json: Vec<u8>, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = String::from_utf8(json).map_err(S::Error::custom)?;
+    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 impl Body {
@@ -431,6 +454,24 @@ impl<Q: RequestBody> Document<Q> {
         Ok(res)
     }
 
+    /// Reads a document that must be a request.
+    ///
+    /// # Errors
+    /// As [`Document::read`], and [`Error::Shape`] for a list or a response.
+    pub fn read_request(
+        json: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(Q, Report), crate::options::Error> {
+        match Self::read(json, options)? {
+            (Self::Request(it), report) => Ok((it, report)),
+            _ => Err(crate::options::Error::Read(Error::Shape {
+                message: None,
+                expected: "a request, which is an object with messages",
+                offset: 0,
+            })),
+        }
+    }
+
     /// Appends the document as JSON; unedited it is the same value as what was read, the order of members and the
     /// spelling of numbers included.
     pub fn write(&self, options: &Q::Options, out: &mut Vec<u8>) -> Report {
@@ -481,6 +522,14 @@ impl<Q: RequestBody> Document<Q> {
     #[must_use]
     pub fn head(&self) -> Option<RequestHead> {
         if let Self::Request(it) = self { Some(it.head()) } else { None }
+    }
+}
+
+impl<Q: RequestBody<Options: Default>> Serialize for Document<Q> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = Vec::new();
+        self.write(&Q::Options::default(), &mut out);
+        serialize_json(out, serializer)
     }
 }
 

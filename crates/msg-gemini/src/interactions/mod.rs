@@ -28,6 +28,7 @@ use msg_core::{
 };
 use msg_json::{Kind, Reader};
 use read::{read_items, read_steps};
+use serde::{Serialize, Serializer};
 use write::{Writer, written};
 
 use crate::head::{said_choice, unsaid};
@@ -121,21 +122,19 @@ const SYSTEM: &str = "system_instruction";
 /// `from_head` makes one of messages that asks what a head asks (GI-24), and reports what has no place.
 ///
 /// ```
-/// use msg_core::{Message, request::RequestHead};
-/// use msg_gemini::{WriteOptions, interactions::{Document, InteractionRequest}};
+/// use msg_gemini::{Message, RequestHead, interactions::InteractionRequest};
 ///
-/// let head = RequestHead { max_tokens: Some(9), stream: Some(true), ..RequestHead::default() };
+/// let head = RequestHead::new().with_max_tokens(9).with_stream();
 /// let (request, report) = InteractionRequest::from_head(&head, vec![Message::user("Hi")]);
 /// assert!(report.is_empty());
-/// let mut out = Vec::new();
-/// Document::Request(request).write(&WriteOptions::new(), &mut out);
 /// assert_eq!(
-///     String::from_utf8_lossy(&out),
+///     serde_json::to_string(&request)?,
 ///     concat!(
 ///         r#"{"input":[{"type":"user_input","content":[{"type":"text","text":"Hi"}]}],"#,
 ///         r#""generation_config":{"max_output_tokens":9},"stream":true}"#,
 ///     ),
 /// );
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 pub type InteractionRequest = codec::Request<Interacting>;
 
@@ -292,6 +291,12 @@ impl Interaction {
             Some(message) => it.key(OUTPUTS).value(|out| writer.items(message, out)),
             None => it.key(STEPS).value(|out| writer.list(&self.messages, 0, out)),
         });
+    }
+}
+
+impl Serialize for Interaction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }
 

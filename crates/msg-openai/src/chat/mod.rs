@@ -19,7 +19,6 @@ use msg_forms::Turn;
 use msg_json::{Kind, Reader};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::events::{CHAT_USAGE, write_usage};
 use crate::{
@@ -73,7 +72,7 @@ pub fn to_chat_messages(messages: &[Message], options: &WriteOptions) -> Vec<u8>
 /// Messages that serialise as the `messages` of a request, inside a body of your own.
 ///
 /// Meant for `serde_json`, into whose output the bytes go as they are; other serialisers get what
-/// they make of a [`RawValue`].
+/// they make of a `RawValue` of serde_json.
 ///
 /// ```
 /// use msg_core::Message;
@@ -100,17 +99,10 @@ impl<'a> ChatMessages<'a> {
 impl Serialize for ChatMessages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let json = to_chat_messages(self.messages, self.options);
-        serialize_raw(json, serializer)
+        RawJson::new(String::from_utf8_lossy(&json))
+            .map_err(S::Error::custom)?
+            .serialize(serializer)
     }
-}
-
-/// Hands finished JSON to a serialiser.
-pub(crate) fn serialize_raw<S: Serializer>(
-    json: Vec<u8>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let text = String::from_utf8(json).map_err(S::Error::custom)?;
-    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// Whether a message of this role is read and written as one of a tool: a chain is mended by reading a role
@@ -372,8 +364,6 @@ impl MessageBody for ChatResponse {
 
 impl Serialize for ChatResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = Vec::new();
-        self.write(&WriteOptions::new(), &mut out);
-        serialize_raw(out, serializer)
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }

@@ -82,25 +82,16 @@ impl ChatRequest {
     /// # Errors
     /// It is not JSON, not an object with a list of messages, or too large.
     pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
-        match super::read(json, options)? {
-            (super::Document::Request(it), report) => Ok((it, report)),
-            _ => Err(crate::Error::Read(Error::Shape {
-                message: None,
-                expected: "a request, which is an object with messages",
-                offset: 0,
-            })),
-        }
+        super::Document::read_request(json, options)
     }
 
     /// A request that asks what a head asks (AN-21), in `max_completion_tokens` for the limit. Members
     /// that have no place are in the report; so is `model`, which is only a name where it came from.
     ///
     /// ```
-    /// use msg_core::request::{Function, RequestHead, ToolChoice};
-    /// use msg_core::Message;
-    /// use msg_openai::ChatRequest;
+    /// use msg_openai::{ChatRequest, Message, RequestHead};
     ///
-    /// let head = RequestHead { max_tokens: Some(9), ..RequestHead::default() };
+    /// let head = RequestHead::new().with_max_tokens(9);
     /// let (request, report) = ChatRequest::from_head(&head, vec![Message::user("hi")]);
     /// assert_eq!(
     ///     serde_json::to_string(&request)?,
@@ -243,10 +234,9 @@ impl ChatRequest {
     }
 
     fn set_number(self, name: &str, number: f64) -> Self {
-        // The debug form has the point that tells a fraction from a whole number.
-        match RawJson::new(format!("{number:?}")) {
-            Ok(value) => self.set(name, value),
-            Err(_) => self,
+        match RawJson::fraction(number) {
+            Some(value) => self.set(name, value),
+            None => self,
         }
     }
 }
@@ -312,9 +302,7 @@ impl RequestBody for ChatRequest {
 
 impl Serialize for ChatRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = Vec::new();
-        self.write(&mut out);
-        super::serialize_raw(out, serializer)
+        self.serialize_with(&self.options, serializer)
     }
 }
 

@@ -17,7 +17,6 @@ use read::items;
 use serde::{Serialize, Serializer};
 use write::{ItemsOf, items as items_of};
 
-use crate::chat::serialize_raw;
 use crate::events::{End, RESPONSES_USAGE, response_defaults, whole_items, write_usage};
 use crate::head::Spelling;
 use crate::{Assembled, EventOptions, ReadOptions, WriteOptions};
@@ -123,6 +122,14 @@ impl ResponsesRequest {
         Self { messages, body, is_string: false, has_instructions: false }
     }
 
+    /// Reads a request body: an object with `input`.
+    ///
+    /// # Errors
+    /// It is not JSON, not a request, or too large.
+    pub fn read(json: &[u8], options: &ReadOptions) -> Result<(Self, Report), crate::Error> {
+        Document::read_request(json, options)
+    }
+
     /// Whether it goes on from a history that is elsewhere: with `previous_response_id` or
     /// `conversation` (OA-14). Results at its beginning answer calls of that history.
     pub fn is_continued(&self) -> bool {
@@ -133,10 +140,9 @@ impl ResponsesRequest {
     /// A request that asks what a head asks (AN-21). Members that have no place are in the report.
     ///
     /// ```
-    /// use msg_core::request::RequestHead;
-    /// use msg_openai::ResponsesRequest;
+    /// use msg_openai::{RequestHead, ResponsesRequest};
     ///
-    /// let head = RequestHead { stop: vec!["END".into()], ..RequestHead::default() };
+    /// let head = RequestHead::new().with_stop(["END"]);
     /// let (_, report) = ResponsesRequest::from_head(&head, Vec::new());
     /// assert_eq!(report.len(), 1);
     /// ```
@@ -272,9 +278,7 @@ fn as_text(message: &Message) -> Option<String> {
 
 impl Serialize for ResponsesRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = Vec::new();
-        self.write(&WriteOptions::new(), &mut out);
-        serialize_raw(out, serializer)
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }
 
@@ -412,9 +416,7 @@ impl MessageBody for ResponsesResponse {
 
 impl Serialize for ResponsesResponse {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = Vec::new();
-        self.write(&WriteOptions::new(), &mut out);
-        serialize_raw(out, serializer)
+        self.serialize_with(&WriteOptions::default(), serializer)
     }
 }
 

@@ -9,19 +9,12 @@
 //!
 //! Each wire crate reads a head out of its requests and makes requests of one. What is a provider's
 //! own stays in [`RequestHead::rest`] and is not carried. Knows no wire format.
-//!
-//! What a request lets the model call: functions, custom tools, and tools that the provider runs itself.
-//!
-//! ```text
-//! {"type":"web_search_20250305","name":"web_search","allowed_domains":["a.org"]}     Anthropic
-//! {"type":"web_search","filters":{"allowed_domains":["a.org"]}}                       Responses
-//! {"googleSearch":{}}                                                                 Gemini
-//! ```
-//!
-//! A request says which of them the model may use, and how (RQ-20). Calls and results of tools that a provider runs
-//! are sealed by it, so that they are not in here. Knows no wire format.
 
-use crate::{Diagnostic, RawJson, Report};
+use crate::{Diagnostic, RawJson, Report, setters};
+
+pub use tools::*;
+
+mod tools;
 
 /// What a request asks besides its conversation. What was not asked is none.
 ///
@@ -29,7 +22,7 @@ use crate::{Diagnostic, RawJson, Report};
 /// use msg_core::Report;
 /// use msg_core::request::RequestHead;
 ///
-/// let head = RequestHead { max_tokens: Some(512), stop: vec!["END".into()], ..RequestHead::default() };
+/// let head = RequestHead::new().with_max_tokens(512).with_stop(["END"]);
 /// let mut report = Report::new();
 /// head.lose("responses requests", &[("stop", true)], &mut report);
 /// let codes: Vec<_> = report.iter().map(|it| it.code.as_str()).collect();
@@ -256,9 +249,53 @@ impl Effort {
 }
 
 impl RequestHead {
-    /// A head whose members are still to be read.
+    /// A head that asks for nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    setters! {
+        /// For this model, by the name that its provider has for it.
+        with_model(model: impl Into<String>) model = Some(model.into());
+        /// With what the model calls of its tools.
+        with_tool_choice(choice: ToolChoice) tool_choice = Some(choice);
+        /// With an answer of at most so many tokens.
+        with_max_tokens(tokens: u64) max_tokens = Some(tokens);
+        /// With an answer of this shape.
+        with_response_format(format: ResponseFormat) response_format = Some(format);
+        /// With an answer that is streamed.
+        with_stream() stream = Some(true);
+    }
+
+    /// With functions that the model may call, after the tools that are there.
+    #[must_use]
+    pub fn with_functions(mut self, functions: impl IntoIterator<Item = Function>) -> Self {
+        for mut function in functions {
+            function.pointer = format!("/tools/{}", self.tools.len());
+            self.tools.push(Tool::Function(function));
+        }
+        self
+    }
+
+    /// With an answer that is as random as this; 0.0 stays `0.0`. A number that JSON does not have is not set.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f64) -> Self {
+        self.sampling.temperature = RawJson::fraction(temperature);
+        self
+    }
+
+    /// With texts at which the model stops.
+    #[must_use]
+    pub fn with_stop<S: Into<String>>(mut self, stop: impl IntoIterator<Item = S>) -> Self {
+        self.stop = stop.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// With so much thinking.
+    #[must_use]
+    pub fn with_effort(mut self, effort: Effort) -> Self {
+        self.reasoning.effort = Some(effort);
+        self
     }
 
     /// The head of these members, which are all but the conversation: `take` takes those that it has a word for,
@@ -398,44 +435,6 @@ impl RequestHead {
         }
     }
 
-    /// The tools that `target` has a place for, in order. The others are reported, and of functions their members
-    /// without a word and those that `unsaid` names. Of a tool that the provider runs, `hosted` names the settings
-    /// that have a place; none if `target` has no such tool.
-    pub fn tools_for(
-        &self,
-        target: &str,
-        unsaid: impl Fn(&Tool) -> Vec<&'static str>,
-        hosted: impl Fn(HostedKind) -> Option<&'static [&'static str]>,
-        report: &mut Report,
-    ) -> Vec<&Tool> {
-        let mut res = Vec::new();
-        for tool in &self.tools {
-            let unsaid = unsaid(tool);
-            let (pointer, rest) = match tool {
-                Tool::Hosted(it) => {
-                    match hosted(it.kind) {
-                        Some(places) => {
-                            report.extend(it.lost_settings(target, places));
-                            res.push(tool);
-                        }
-                        None => report.push(lost_at(target, &it.pointer)),
-                    }
-                    continue;
-                }
-                Tool::Function(it) => (&it.pointer, &it.rest),
-                Tool::Custom(it) if unsaid.is_empty() => (&it.pointer, &it.rest),
-                Tool::Custom(CustomTool { pointer, .. }) | Tool::Other(pointer) => {
-                    report.push(lost_at(target, pointer));
-                    continue;
-                }
-            };
-            report.extend(rest.iter().map(|it| lost_at(target, &it.pointer)));
-            report.extend(unsaid.iter().map(|name| lost_at(target, &format!("{pointer}/{name}"))));
-            res.push(tool);
-        }
-        res
-    }
-
     /// Reports those of the members of this head that are said and that `target` has no place for, and all of the
     /// rest.
     pub fn lose(&self, target: &str, placeless: &[(&str, bool)], report: &mut Report) {
@@ -480,288 +479,7 @@ impl RequestHead {
 }
 
 /// `target` (a plural) has no place for the member `name` of a request, which is at this pointer.
-pub(crate) fn lost(target: &str, name: &str, pointer: String) -> Diagnostic {
+fn lost(target: &str, name: &str, pointer: String) -> Diagnostic {
     let text = format!("{target} have no place for `{name}`");
     Diagnostic::warning("convert::lost-member".into(), text).at_pointer(pointer)
-}
-
-/// Something that the model may call.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Tool {
-    /// A function with arguments in JSON.
-    Function(Function),
-    /// A tool that takes text.
-    Custom(CustomTool),
-    /// A tool that the provider runs, of a kind that others have too.
-    Hosted(HostedTool),
-    /// A tool of the provider's own, which no other provider has: its JSON pointer in the source.
-    Other(String),
-}
-
-/// A member of a tool: its word, which providers may share, and its value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
-    /// Its word.
-    pub word: String,
-    /// The JSON pointer that it has in the source.
-    pub pointer: String,
-    /// Its value.
-    pub value: RawJson,
-}
-
-/// A function that the model may call.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Function {
-    /// The name that calls use.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: Option<String>,
-    /// The JSON Schema of its arguments, as it is.
-    pub parameters: Option<RawJson>,
-    /// The JSON pointer that it has in the source.
-    pub pointer: String,
-    /// Where the schema is in the source.
-    pub origin: SchemaOrigin,
-    /// Whether the provider shall hold the model to the schema.
-    pub strict: Option<bool>,
-    /// Whether the model sees it only once it has looked for it.
-    pub defer_loading: Option<bool>,
-    /// Members that have no word here.
-    pub rest: Vec<Setting>,
-}
-
-/// A tool that takes text instead of JSON, which OpenAI alone has.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CustomTool {
-    /// The name that calls use.
-    pub name: String,
-    /// What it does, for the model.
-    pub description: Option<String>,
-    /// What its text has to look like.
-    pub format: Option<TextFormat>,
-    /// The JSON pointer that it has in the source.
-    pub pointer: String,
-    /// Members that have no word here.
-    pub rest: Vec<Setting>,
-}
-
-/// What the text for a custom tool has to look like.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextFormat {
-    /// Any text.
-    Text,
-    /// A text of this grammar.
-    Grammar {
-        /// `lark` or `regex`.
-        syntax: String,
-        /// The grammar.
-        definition: String,
-    },
-}
-
-/// Where a schema is in the source, and how it was spelled there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SchemaOrigin {
-    /// The JSON pointer of the schema; empty if it is from nowhere.
-    pub pointer: String,
-    /// The source, where that was not JSON Schema but the spelling of OpenAPI.
-    pub openapi: Option<RawJson>,
-}
-
-/// Which tool the model calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// Any, or none.
-    Auto,
-    /// None.
-    None,
-    /// At least one.
-    Required,
-    /// The function of this name.
-    Tool(String),
-    /// The custom tool of this name.
-    Custom(String),
-    /// The tool of this kind, which the provider runs.
-    Hosted(HostedKind),
-    /// These tools only.
-    Allowed {
-        /// Whether at least one of them.
-        required: bool,
-        /// The tools, each as the choice of it alone.
-        tools: Vec<ToolChoice>,
-    },
-}
-
-impl ToolChoice {
-    /// No call, or calls of functions of these names only.
-    #[must_use]
-    pub fn allowed(names: impl IntoIterator<Item = String>) -> Self {
-        Self::Allowed { required: false, tools: names.into_iter().map(Self::Tool).collect() }
-    }
-
-    /// A call of a function of one of these names.
-    #[must_use]
-    pub fn required(names: impl IntoIterator<Item = String>) -> Self {
-        Self::Allowed { required: true, tools: names.into_iter().map(Self::Tool).collect() }
-    }
-
-    /// The tool, where the model must call one of a list of one (RQ-18).
-    ///
-    /// ```
-    /// use msg_core::request::ToolChoice;
-    ///
-    /// let choice = ToolChoice::required(["f".to_owned()]);
-    /// assert_eq!(choice.narrowed(), &ToolChoice::Tool("f".to_owned()));
-    /// ```
-    #[must_use]
-    pub fn narrowed(&self) -> &Self {
-        match self {
-            Self::Allowed { required: true, tools } if tools.len() == 1 => &tools[0],
-            it => it,
-        }
-    }
-
-    /// The functions that it names; none if it names another tool too.
-    #[must_use]
-    pub fn functions(&self) -> Option<Vec<&str>> {
-        match self {
-            Self::Auto | Self::None | Self::Required => Some(Vec::new()),
-            Self::Tool(name) => Some(vec![name]),
-            Self::Custom(_) | Self::Hosted(_) => None,
-            Self::Allowed { tools, .. } => {
-                let functions = tools.iter().map(|it| match it {
-                    Self::Tool(name) => Some(name.as_str()),
-                    _ => None,
-                });
-                functions.collect()
-            }
-        }
-    }
-}
-
-/// What a hosted tool does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostedKind {
-    /// Searches the web.
-    WebSearch,
-    /// Reads a page of the web.
-    WebFetch,
-    /// Runs code in a container of the provider.
-    CodeExecution,
-    /// Finds functions that are not loaded yet.
-    ToolSearch,
-}
-
-/// A tool that the provider runs.
-///
-/// ```
-/// use msg_core::RawJson;
-/// use msg_core::request::{HostedKind, HostedTool};
-///
-/// let mut tool = HostedTool::new(HostedKind::WebSearch, "/tools/0");
-/// tool.say("allowed_domains", "/tools/0/filters/allowed_domains", RawJson::new(r#"["a.org"]"#)?);
-/// assert_eq!(tool.setting("allowed_domains").map(RawJson::text), Some(r#"["a.org"]"#));
-/// # Ok::<(), msg_core::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostedTool {
-    /// What it does.
-    pub kind: HostedKind,
-    /// The JSON pointer of the tool in the source.
-    pub pointer: String,
-    /// How it does it.
-    settings: Vec<Setting>,
-}
-
-impl HostedTool {
-    /// A tool without settings.
-    pub fn new(kind: HostedKind, pointer: impl Into<String>) -> Self {
-        Self { kind, pointer: pointer.into(), settings: Vec::new() }
-    }
-
-    /// Adds a setting. The words that providers share are `allowed_domains`, `blocked_domains`, `max_uses`,
-    /// `search_context_size`, `cache_control` and `user_location` (`{"type":"approximate","city":…}`); a provider's own keeps its
-    /// name.
-    pub fn say(&mut self, word: impl Into<String>, pointer: impl Into<String>, value: RawJson) {
-        self.settings.push(Setting { word: word.into(), pointer: pointer.into(), value });
-    }
-
-    /// The value of a setting.
-    pub fn setting(&self, word: &str) -> Option<&RawJson> {
-        self.settings.iter().find(|it| it.word == word).map(|it| &it.value)
-    }
-
-    /// Reports the settings that `target` (a plural) has no place for: all but `places`.
-    fn lost_settings<'a>(
-        &'a self,
-        target: &'a str,
-        places: &'a [&str],
-    ) -> impl Iterator<Item = Diagnostic> + 'a {
-        let lost = self.settings.iter().filter(|it| !places.contains(&it.word.as_str()));
-        lost.map(move |it| lost_at(target, &it.pointer))
-    }
-}
-
-impl Function {
-    /// The function that these members of the object at a JSON pointer say, none of them null; its parameters are the
-    /// member of this name, and what has no word is its rest. None if one is of another type, or the name is missing.
-    pub fn of_members(
-        members: Vec<(String, RawJson)>,
-        parameters: &str,
-        pointer: &str,
-    ) -> Option<Self> {
-        let mut res = Self { pointer: pointer.to_owned(), ..Self::default() };
-        res.origin.pointer = format!("{pointer}/{parameters}");
-        let mut has_name = false;
-        for (name, raw) in members {
-            match name.as_str() {
-                "name" => {
-                    res.name = raw.parse().ok()?;
-                    has_name = true;
-                }
-                "description" => res.description = Some(raw.parse().ok()?),
-                "strict" => res.strict = Some(raw.parse().ok()?),
-                "defer_loading" => res.defer_loading = Some(raw.parse().ok()?),
-                name if name == parameters => res.parameters = Some(raw),
-                _ => res.rest.push(Setting {
-                    pointer: format!("{pointer}/{name}"),
-                    word: name,
-                    value: raw,
-                }),
-            }
-        }
-        has_name.then_some(res)
-    }
-}
-
-impl Tool {
-    /// This function, or the provider's own tool at this JSON pointer.
-    pub fn of(function: Option<Function>, pointer: impl Into<String>) -> Self {
-        function.map_or_else(|| Self::Other(pointer.into()), Self::Function)
-    }
-
-    /// The function, if it is one.
-    pub fn function(&self) -> Option<&Function> {
-        if let Tool::Function(it) = self { Some(it) } else { None }
-    }
-}
-
-/// Reports that `target` (a plural) has no place for what is at a JSON pointer of a request.
-fn lost_at(target: &str, pointer: &str) -> Diagnostic {
-    crate::request::lost(target, &dotted(pointer), pointer.to_owned())
-}
-
-/// A pointer as messages spell it: `tools[0].filters.allowed_domains`.
-fn dotted(pointer: &str) -> String {
-    let mut res = String::new();
-    for step in pointer.trim_start_matches('/').split('/') {
-        if step.bytes().all(|it| it.is_ascii_digit()) {
-            res.push_str(&format!("[{step}]"));
-        } else {
-            res.extend((!res.is_empty()).then_some('.'));
-            res.push_str(step);
-        }
-    }
-    res
 }
