@@ -4,7 +4,7 @@
 //! Calls, tool results and tool definitions. Complete calls and partial calls are two types, so that only complete ones
 //! can be run. Nothing here runs a call.
 
-use std::{borrow::Cow, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::VecDeque, ops::Range, sync::Arc};
 
 use msg_core::{
     Arguments, Diagnostic, IdSource, Message, Part, RawJson, Reasoning, Role, ToolCall,
@@ -125,6 +125,8 @@ type Kind = Option<ThinkingStyle>;
 struct Piece {
     kind: Kind,
     text: String,
+    /// So many bytes of the text have been taken out at its beginning.
+    gone: usize,
     span: Range<u64>,
 }
 
@@ -153,8 +155,8 @@ enum Item {
 pub struct Collector {
     items: Vec<Item>,
     diagnostics: Vec<Diagnostic>,
-    /// Where reclaimed calls go.
-    insert: Option<usize>,
+    /// What is after the calls that were reclaimed last.
+    after: Option<VecDeque<Item>>,
 }
 
 impl Collector {
@@ -163,7 +165,7 @@ impl Collector {
         match event {
             Event::Text { text, span } => self.piece(None, &text, span),
             Event::Thinking { text, span, style } => self.piece(Some(style), &text, span),
-            Event::ToolEnd { outcome, .. } => self.call(*outcome),
+            Event::ToolEnd { outcome, .. } => self.items.push(Item::Call(*outcome)),
             Event::ToolVoid { code: Code::ToolTooLarge | Code::DepthLimit, .. } => {
                 self.items.push(Item::Gap);
             }
@@ -176,7 +178,7 @@ impl Collector {
     /// The message, once the parser has finished.
     pub fn finish(self) -> Parsed {
         let mut open = Open::default();
-        for item in self.items {
+        for item in self.items.into_iter().chain(self.after.into_iter().flatten()) {
             match item {
                 Item::Piece(piece) => open.piece(piece),
                 Item::Gap => open.gap = true,
@@ -199,7 +201,7 @@ impl Collector {
 
     /// A piece that goes on with the one before becomes part of it, so that few are kept.
     fn piece(&mut self, kind: Kind, text: &str, span: Range<u64>) {
-        let piece = Piece { kind, text: String::new(), span };
+        let piece = Piece { kind, text: String::new(), gone: 0, span };
         match self.items.last_mut() {
             Some(Item::Piece(last))
                 if last.kind == kind
@@ -214,34 +216,30 @@ impl Collector {
         }
     }
 
-    fn call(&mut self, outcome: CallEnd) {
-        let item = Item::Call(outcome);
-        match &mut self.insert {
-            Some(at) => {
-                self.items.insert(*at, item);
-                *at += 1;
-            }
-            None => self.items.push(item),
-        }
-    }
-
-    /// Takes the range out of what was collected and remembers its place.
+    /// Takes the range out of what was collected and goes to its place. Ranges come in order, and what is before the last one is
+    /// not looked at again.
     fn reclaim(&mut self, range: &Range<u64>) {
-        let mut insert = None;
-        let items = std::mem::take(&mut self.items);
-        for item in items {
-            let Item::Piece(mut piece) = item else {
-                self.items.push(item);
-                continue;
+        let after = self.after.get_or_insert_with(|| std::mem::take(&mut self.items).into());
+        while let Some(item) = after.pop_front() {
+            #[cfg(test)]
+            crate::growth::count();
+            let mut piece = match item {
+                Item::Piece(piece) if piece.span.end > range.start => piece,
+                item => {
+                    self.items.push(item);
+                    continue;
+                }
             };
-            let after = piece.split_off(range.end);
-            if !piece.split_off(range.start).text.is_empty() {
-                insert = Some(self.items.len() + usize::from(!piece.text.is_empty()));
+            let is_over = piece.span.end >= range.end;
+            self.items.extend(piece.take(range.start).map(Item::Piece));
+            piece.skip(range.end);
+            if !piece.text().is_empty() {
+                after.push_front(Item::Piece(piece));
             }
-            let rest = [piece, after].into_iter().filter(|piece| !piece.text.is_empty());
-            self.items.extend(rest.map(Item::Piece));
+            if is_over {
+                break;
+            }
         }
-        self.insert = insert.or(Some(self.items.len()));
     }
 }
 
@@ -250,17 +248,34 @@ impl Piece {
         self.span.end - self.span.start == len as u64
     }
 
-    /// Cuts it at a position of the input; what is not its bytes is one character, and stays whole.
-    fn split_off(&mut self, pos: u64) -> Piece {
-        let pos = pos.clamp(self.span.start, self.span.end);
-        let at = match usize::try_from(pos - self.span.start) {
-            Ok(at) if self.text.is_char_boundary(at) && pos < self.span.end => at,
+    fn text(&self) -> &str {
+        &self.text[self.gone..]
+    }
+
+    /// Where its text has this position of the input; what is not its bytes is one character, and stays whole.
+    fn index(&self, pos: u64) -> usize {
+        if pos <= self.span.start {
+            return self.gone;
+        }
+        match usize::try_from(pos - self.span.start).map(|at| self.gone + at) {
+            Ok(at) if pos < self.span.end && self.text.is_char_boundary(at) => at,
             _ => self.text.len(),
-        };
-        let piece =
-            Piece { kind: self.kind, text: self.text.split_off(at), span: pos..self.span.end };
-        self.span.end = pos;
-        piece
+        }
+    }
+
+    /// Cuts off what is before a position of the input. That is copied: the rest may be long.
+    fn take(&mut self, pos: u64) -> Option<Piece> {
+        let start = self.span.start;
+        let text = self.text[self.gone..self.index(pos)].to_owned();
+        self.skip(pos);
+        let span = start..self.span.start;
+        (!text.is_empty()).then_some(Piece { text, span, kind: self.kind, gone: 0 })
+    }
+
+    /// Leaves out what is before a position of the input.
+    fn skip(&mut self, pos: u64) {
+        self.gone = self.index(pos);
+        self.span.start = pos.clamp(self.span.start, self.span.end);
     }
 }
 
@@ -303,7 +318,7 @@ impl Open {
 
     /// A thought of blanks only is not one, and the texts around it are one.
     fn end_thought(&mut self) {
-        let Some(thought) = self.thought.take().filter(|it| !lex::all_blank(&it.text)) else {
+        let Some(thought) = self.thought.take().filter(|it| !lex::all_blank(it.text())) else {
             return;
         };
         self.end_text();
@@ -311,7 +326,7 @@ impl Open {
     }
 
     fn end_text(&mut self) {
-        let text = self.text.take().filter(|it| !lex::all_blank(&it.text));
+        let text = self.text.take().filter(|it| !lex::all_blank(it.text()));
         self.segments.extend(text.map(Piece::segment));
     }
 
@@ -323,11 +338,12 @@ impl Open {
 
 impl Piece {
     fn join(&mut self, more: &Piece) {
-        self.text.push_str(&more.text);
+        self.text.push_str(more.text());
         self.span.end = more.span.end;
     }
 
-    fn segment(self) -> ParsedPart {
+    fn segment(mut self) -> ParsedPart {
+        self.text.drain(..self.gone);
         let kind = match self.kind {
             Some(style) => SegmentKind::Thinking { text: self.text, style },
             None => SegmentKind::Text(self.text),

@@ -2,7 +2,7 @@
 //! calls that a JSON value describes. It does not find the end of a value (`crate::json`).
 
 use super::close::Parent;
-use super::draft::{Arguments, Calls, Done, Draft};
+use super::draft::{Arguments, Calls, Done, Draft, Params};
 use super::grammar::{Grammar, Halt};
 use super::tokens::{Ahead, Kind, Token, json_fence};
 use crate::code::Code;
@@ -305,6 +305,10 @@ impl JsonCalls {
             codes.into_iter().for_each(|code| self.note(code));
             draft.add_args(args);
         }
+        draft.unwrapped = unwrapped(members, names, draft.args.is_some());
+        if !draft.unwrapped.is_empty() {
+            self.note(Code::MissingArgumentsWrapper);
+        }
         draft.args.get_or_insert_with(|| Arguments::Params(Vec::new()));
         self.calls.push(draft);
         Ok(())
@@ -345,6 +349,22 @@ fn arguments_members(members: &Members) -> Vec<&Json> {
     let mut found: Vec<_> = last.into_iter().flatten().collect();
     msg_core::sort_by_rank(&mut found, |(at, _)| *at);
     found.into_iter().map(|(_, value)| value).collect()
+}
+
+/// What is of the call itself, where its arguments have a member of their own.
+const OWN: [&str; 5] = ["id", "call_id", "tool_call_id", "type", "index"];
+
+/// The members that are neither words of the format nor of the call itself: parameters without wrapper (XT-14).
+fn unwrapped(members: &Members, names: &[&str], has_args: bool) -> Params {
+    let is_known = |key: &str, value: &Json| match value {
+        _ if lex::is_word(key, &ARGS) || has_args && lex::is_word(key, &OWN) => true,
+        // Only a text names something.
+        Json::Null | Json::String(_) if lex::is_word(key, names) || lex::is_word(key, &SERVER) => {
+            true
+        }
+        value => key == "type" && value.as_str() == Some("function"),
+    };
+    members.iter().filter(|(key, value)| !is_known(key, value)).cloned().collect()
 }
 
 /// XT-27: what a JSON value is as the arguments of a call, and what is to be said about that.

@@ -120,7 +120,7 @@ impl Machine {
                 Ok(())
             }
             Err(wait) => {
-                let free = span.free(w);
+                let free = span.free(w, self.has_list);
                 self.lines.span = Some(*span);
                 self.text_upto(free);
                 Err(wait)
@@ -314,29 +314,31 @@ impl Span {
         }
     }
 
-    /// How far the bytes after the run are free of anything that looks like a tag: these may go out.
-    pub(crate) fn free(&mut self, w: &Input<'_>) -> usize {
+    /// How far the bytes after the run are free of anything that looks like a tag or, with `has_list`, like the token of
+    /// XT-54: these may go out.
+    pub(crate) fn free(&mut self, w: &Input<'_>, has_list: bool) -> usize {
         if self.n == 0 {
             return w.end();
         }
+        let list = if has_list { b'[' } else { b'<' };
         loop {
-            let Some(p) = w.find(b'<', self.clean) else {
+            let Some(i) = memchr::memchr2(b'<', list, w.from(self.clean)) else {
                 self.clean = w.end();
                 return self.clean;
             };
+            let p = self.clean + i;
             self.clean = p;
-            match w.at(p + 1) {
-                Some(b)
-                    if b < 0x80
-                        && b != b'/'
-                        && b != b'|'
-                        && b != b'_'
-                        && !b.is_ascii_alphabetic() =>
-                {
-                    self.clean = p + 1;
+            let may_begin = match (w.at(p), w.at(p + 1)) {
+                (_, None) => true,
+                (Some(b'['), Some(next)) => next == MISTRAL_OPEN.as_bytes()[1],
+                (_, Some(next)) => {
+                    next >= 0x80 || matches!(next, b'/' | b'|' | b'_') || next.is_ascii_alphabetic()
                 }
-                _ => return p,
+            };
+            if may_begin {
+                return p;
             }
+            self.clean = p + 1;
         }
     }
 }

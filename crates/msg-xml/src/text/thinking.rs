@@ -78,7 +78,7 @@ impl Machine {
             Ok(Found::Close(start, _)) => *start,
             Ok(Found::End) => w.end(),
             Err(_) => match &mut thought.span {
-                Some(span) => span.free(w),
+                Some(span) => span.free(w, false),
                 None => thought.at,
             },
         };
