@@ -9,6 +9,7 @@ use msg_document::{
     CheckOptions, ConvertOptions, Fitter, Format, KeyOptions, ObjectWriter, ReadOptions, Refusal,
     RepairOptions, StatsOptions, to_json,
 };
+use msg_json::RawJson;
 use msg_session::{Blob, Dialect, Session, SessionOptions};
 use pyo3::{
     prelude::*,
@@ -178,7 +179,7 @@ fn tokens(py: Python<'_>, document: &Bound<'_, PyAny>, options: Options<'_, '_>)
     work(py, input.json(), |json| msg_document::tokens(json, &options))
 }
 
-/// `(document, fits, line)`; no document where it does not fit. Summaries are the answers that are given, else
+/// `(document, fits, report)`; no document where it does not fit. Summaries are the answers that are given, else
 /// digests: no model is asked.
 #[pyfunction]
 #[pyo3(signature = (document, options=None, answers=Vec::new()))]
@@ -191,10 +192,19 @@ fn fit<'py>(
     let fitter = options::of::<Fitter>(FIT, options, py)?;
     let input = Input::of(document)?;
     let mut it = work(py, input.json(), |json| fitter.answer(json, &answers))?;
-    let line = text(py, &it.to_json());
+    let report = text(py, &without_document(&it.to_json()));
     let fits = it.is_clean();
     let fitted = it.take_document().map(|json| objects::like(py, &input, &json)).transpose()?;
-    Ok((fitted, fits, line))
+    Ok((fitted, fits, report))
+}
+
+/// The line of `msg fit --jsonl` without the conversation, which the answer has as a document: it may nest deeper than a
+/// reader of Python goes.
+fn without_document(line: &[u8]) -> Vec<u8> {
+    let members = RawJson::new(String::from_utf8_lossy(line)).ok().and_then(|it| it.members());
+    let Some(members) = members else { return line.to_vec() };
+    let rest = members.iter().filter(|it| !matches!(it.0.as_str(), "messages" | "document"));
+    rest.fold(ObjectWriter::new(), |out, it| out.raw(&it.0, it.1.text().as_bytes())).finish()
 }
 
 /// What would be asked for to make a document fit.

@@ -177,12 +177,17 @@ fn texts_of(column: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
         let it = it?;
         if let Ok(text) = it.cast::<PyString>() {
             texts.push(Some(text.to_str()?.to_owned()));
-        } else if it.is_none() || it.ne(&it)? {
-            texts.push(None); // NaN is the null of these columns
+        } else if is_missing(&it)? {
+            texts.push(None);
         } else {
             let name = it.get_type().name()?;
             return Err(PyTypeError::new_err(format!("expected a column of texts, found {name}")));
         }
     }
     Ok((vec![Arc::new(LargeStringArray::from(texts))], DataType::LargeUtf8))
+}
+
+/// Whether a value is a null of these columns: `None`, `NaN` or `pandas.NA`, which answers no comparison.
+fn is_missing(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(value.is_none() || value.get_type().name()? == "NAType" || value.ne(value)?)
 }

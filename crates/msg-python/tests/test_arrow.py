@@ -124,6 +124,7 @@ def test_polars() -> None:
     frame = polars.DataFrame({"c": ROWS})
     answers: Any = frame.select(msg.polars.check(polars.col("c")))
     assert [it and it["ok"] for it in answers["c"].to_list()] == OK
+    assert frame.select(msg.polars.check("c")).equals(answers)
     named: Any = frame.select(polars.col("c").msg.check(profile="openai"))
     assert [it and it["ok"] for it in named["c"].to_list()] == OK
     with pytest.raises(TypeError, match="profil"):
@@ -153,6 +154,15 @@ def test_a_column_of_nulls() -> None:
     assert msg.arrow.is_valid(pyarrow.array([[], None])).to_pylist() == [True, None]
     nested = pyarrow.array([[{"role": "user", "content": "hi", "tool_calls": None}]])
     assert msg.arrow.is_valid(nested).to_pylist() == [True]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("dtype", ["string", "string[pyarrow]", "arrow", "category", "object"])
+def test_missing_texts_of_pandas(dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    kind = pandas.ArrowDtype(pyarrow.string()) if dtype == "arrow" else dtype
+    column = pandas.Series(['[{"role":"user","content":"hi"}]', None], dtype=kind)
+    assert msg.arrow.is_valid(column).to_pylist() == [True, None]
 
 
 @pytest.mark.engine

@@ -19,7 +19,7 @@ def _over(column: Any, kernel: Kernel) -> Any:
         return kernel(series.to_arrow())
 
     answer = daft.DataType.from_arrow_type(kernel.answer_type())
-    return daft.func.batch(return_dtype=answer)(answers)(column)
+    return daft.func.batch(return_dtype=answer)(answers)(daft.col(column) if isinstance(column, str) else column)
 
 
 check = expression(arrow.check, _over)

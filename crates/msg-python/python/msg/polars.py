@@ -1,5 +1,5 @@
 """The functions as Polars expressions: ``df.select(msg.polars.check(pl.col("conversation")))``, or after the import also
-``pl.col("conversation").msg.check(profile="openai")``. pyarrow is not needed."""
+``pl.col("conversation").msg.check(profile="openai")``. A column may be its name. pyarrow is not needed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ __all__ = [
 ]
 
 
-def _over(column: polars.Expr, kernel: Kernel) -> polars.Expr:
+def _over(column: polars.Expr | str, kernel: Kernel) -> polars.Expr:
     def answers(series: polars.Series) -> polars.Series:
         return polars.Series(series.name, kernel.answers(series))
 
     empty = answers(polars.Series("", [], dtype=polars.String))
-    return column.map_batches(answers, is_elementwise=True, return_dtype=empty.dtype)
+    expr = polars.col(column) if isinstance(column, str) else column
+    return expr.map_batches(answers, is_elementwise=True, return_dtype=empty.dtype)
 
 
 check = expression(arrow.check, _over)

@@ -35,9 +35,8 @@ class Fitted(Generic[D]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The line of ``msg fit --jsonl``, without the messages."""
+        """The line of ``msg fit --jsonl``, without the conversation."""
         report: dict[str, Any] = json.loads(self._line)
-        report.pop("messages", None)
         return report
 
     @property
