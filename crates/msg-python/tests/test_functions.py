@@ -517,3 +517,17 @@ def test_a_log_is_compared_request_by_request() -> None:
         msg.cache(ask, provder="openai")  # type: ignore[call-arg]
     with pytest.raises(msg.OptionError):
         msg.cache(ask, prices={"m": []})
+
+
+def test_summaries_are_a_list() -> None:
+    for answers in ("they talked", b"they talked", {"they": "talked"}):
+        with pytest.raises(TypeError, match="'answers' expects a list of texts, found"):
+            msg.fit_apply(BROKEN, answers, budget=99)  # type: ignore[arg-type]
+
+
+def test_answers_of_deep_documents() -> None:
+    deep = '{"a":' * 1200 + "1" + "}" * 1200
+    for document in (f'[{{"role":"user","content":"x","z":{deep}}}]', f'{{"model":"m","messages":[{{"role":"user","content":"x","z":{deep}}}]}}'):
+        fitted = msg.fit(document, budget=9999)
+        assert fitted.report["status"] == fitted.status == "not-needed" and "Fitted" in repr(fitted)
+        assert not fitted.report.keys() & {"messages", "document"}

@@ -109,7 +109,7 @@ pub(super) const GROUPS: &[Group] = &[
         ],
         command: "convert",
         only_flags: false,
-        declared: &["request"],
+        declared: &["request", "response"],
         documents: &["convert"],
     },
     Group {

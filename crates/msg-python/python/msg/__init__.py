@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .types import Document, Dumps, Fitted, Stats
 
     D = TypeVar("D", bound=Document)
+    _Objects = list[Any] | tuple[Any, ...] | Mapping[str, Any] | Dumps
 
 __all__ = [
     "CacheLedger", "CannotFit", "Checked", "Checker", "Converted", "Diagnostic", "Fitted", "InternalError", "MsgError", "OptionError",
@@ -52,16 +53,18 @@ __version__ = _msg.version
 _LAZY = {"CacheLedger": "ledger", "cache": "ledger", "Fitted": "types", "SessionReport": "doctor", "Stats": "types", "doctor": "doctor"}
 
 
-def __getattr__(name: str) -> "Any":
-    """What is loaded at its first use: the dataclasses, `cache` and `doctor`."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'msg' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # a type checker would take any name for one of the module
 
-    module = import_module(f".{_LAZY[name]}", __name__)
-    # The import itself gives the package the module under its own name, which is that of a function in `doctor`.
-    globals().update({it: getattr(module, it) for it, home in _LAZY.items() if home == _LAZY[name]})
-    return globals()[name]
+    def __getattr__(name: str) -> "Any":
+        """What is loaded at its first use: the dataclasses, `cache` and `doctor`."""
+        if name not in _LAZY:
+            raise AttributeError(f"module 'msg' has no attribute {name!r}")
+        from importlib import import_module
+
+        module = import_module(f".{_LAZY[name]}", __name__)
+        # The import itself gives the package the module under its own name, which is that of a function in `doctor`.
+        globals().update({it: getattr(module, it) for it, home in _LAZY.items() if home == _LAZY[name]})
+        return globals()[name]
 
 
 def __dir__() -> "list[str]":
@@ -137,27 +140,57 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
 if TYPE_CHECKING:
 
     @overload
-    def convert(document: str, /, to: Format, *, request: bool = ..., **options: Unpack[ConvertOptions]) -> Converted[str]: ...
+    def convert(
+        document: str, /, to: Format, *, request: bool = ..., response: bool = ..., **options: Unpack[ConvertOptions]
+    ) -> Converted[str]: ...
     @overload
     def convert(
-        document: bytes | bytearray | memoryview, /, to: Format, *, request: bool = ..., **options: Unpack[ConvertOptions]
+        document: bytes | bytearray | memoryview,
+        /,
+        to: Format,
+        *,
+        request: bool = ...,
+        response: bool = ...,
+        **options: Unpack[ConvertOptions],
     ) -> Converted[bytes]: ...
     @overload
     def convert(
-        document: list[Any] | tuple[Any, ...] | Mapping[str, Any] | Dumps,
+        document: _Objects,
         /,
         to: ListFormat,
         *,
         request: Literal[False] = ...,
+        response: Literal[False] = ...,
         **options: Unpack[ConvertOptions],
     ) -> Converted[list[dict[str, Any]]]: ...
     @overload
     def convert(
-        document: list[Any] | tuple[Any, ...] | Mapping[str, Any] | Dumps,
+        document: _Objects,
+        /,
+        to: Literal["openai", "responses"],
+        *,
+        request: Literal[True],
+        response: Literal[False] = ...,
+        **options: Unpack[ConvertOptions],
+    ) -> Converted[dict[str, Any]]: ...
+    @overload
+    def convert(
+        document: _Objects,
+        /,
+        to: Literal["openai", "responses"],
+        *,
+        request: Literal[False] = ...,
+        response: Literal[True],
+        **options: Unpack[ConvertOptions],
+    ) -> Converted[dict[str, Any]]: ...
+    @overload
+    def convert(
+        document: _Objects,
         /,
         to: ObjectFormat,
         *,
         request: bool = ...,
+        response: bool = ...,
         **options: Unpack[ConvertOptions],
     ) -> Converted[dict[str, Any]]: ...
 
@@ -323,6 +356,8 @@ def fit_apply(
     gets a digest. Takes the options of :func:`fit`."""
     from .types import Fitted
 
+    if isinstance(answers, (str, bytes, bytearray)) or hasattr(answers, "keys"):
+        raise TypeError(f"fit_apply() argument 'answers' expects a list of texts, found {type(answers).__name__}")
     fitted, fits, line = _msg.fit(document, {"budget": budget, **options}, list(answers))
     answer: Fitted[Any] = Fitted(fitted if fitted is not None else document, line)
     if not fits:

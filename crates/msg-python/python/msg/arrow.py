@@ -56,10 +56,18 @@ def repair(column: Any, /, *, threads: int = 1, key: bool = False, **options: Un
 
 
 def convert(
-    column: Any, /, to: Format, *, threads: int = 1, key: bool = False, request: bool = False, **options: Unpack[ConvertOptions]
+    column: Any,
+    /,
+    to: Format,
+    *,
+    threads: int = 1,
+    key: bool = False,
+    request: bool = False,
+    response: bool = False,
+    **options: Unpack[ConvertOptions],
 ) -> Answers:
     """The answers of :func:`msg.convert`, as structs with the converted text."""
-    given = {**options, "request": request} if request else options
+    given = {**options, **{name: True for name, on in (("request", request), ("response", response)) if on}}
     return _msg.over_column("convert", column, given, to, threads, key)
 
 

@@ -162,8 +162,6 @@ class ConvertOptions(TypedDict, total=False):
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
     """Refuse documents larger than this many bytes [default: 256 MiB]"""
-    response: Union[bool, None]
-    """Convert a response into a response, with id, model, stop reason and usage"""
     model: Union[str, None]
     """With request: the model to write; the name in the input belongs to another provider"""
     strict: Union[bool, None]

@@ -25,6 +25,9 @@ format: Format = "codex"
 events: list[dict[str, Any]] = msg.ToolParser(thinking="drop").feed(None)
 msg.StreamAssembler().feed({"choices": []})
 msg.arrow.check(object(), threads=2, key=True, profile=profile)
+request: dict[str, Any] = {"model": "m", "messages": messages}
+as_request: dict[str, Any] = msg.convert(request, "openai", from_="anthropic", request=True).document
+as_answer: dict[str, Any] = msg.convert(request, "responses", response=True).document
 report: msg.SessionReport[list[Any]] = msg.doctor([{}], agent="claude-code", all=True)
 
 # Wrong.
@@ -48,4 +51,6 @@ msg.arrow.repair(object(), first="keep")  # mistake: unknown word
 msg.doctor([{}], agent="claude")  # mistake: unknown agent
 wrong_kind: dict[str, Any] = msg.convert(text, "anthropic").document  # mistake: text for text
 wrong_list: list[Any] = msg.convert(messages, "anthropic").document  # mistake: an object
+msg.chek(messages)  # mistake: unknown function
+msg.convert(messages, "codex", request=True)  # mistake: a format without requests
 checked.diagnostics[0].kode  # mistake: unknown member
