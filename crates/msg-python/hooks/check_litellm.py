@@ -17,7 +17,7 @@ from typing import Any
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm
 import msg.litellm
-from endpoint import BLOCKS_ORPHAN, ITEMS_ORPHAN, ORPHAN, UNANSWERED, cases, started
+from endpoint import BLOCKS_ORPHAN, ITEMS_KEPT, ITEMS_ORPHAN, ORPHAN, UNANSWERED, cases, started
 
 URL = started()
 KEY = "sk-loopback"
@@ -51,9 +51,9 @@ async def router(hooked: bool, messages: Any) -> Any:
     return answer.choices[0].message.content
 
 
-async def aresponses(hooked: bool, items: Any) -> Any:
+async def aresponses(hooked: bool, items: Any, **kept: Any) -> Any:
     hooks(hooked)
-    answer: Any = await litellm.aresponses(input=items, **CHAT)
+    answer: Any = await litellm.aresponses(input=items, **kept, **CHAT)
     return answer.output[0].content[0].text
 
 
@@ -121,8 +121,18 @@ def main() -> None:
     ):
         name = f"proxy {path} {len(all)}"
         all[name] = (lambda p=path, b=body: through(bare, p, b), lambda p=path, b=body: through(hooked, p, b))
+    kept: dict[str, Any] = {"model": "echo", "input": ITEMS_KEPT, "previous_response_id": "r1"}
+    sound: Any = {
+        "result of a call that is kept": (
+            lambda: aresponses(False, ITEMS_KEPT, previous_response_id="r1"),
+            lambda: aresponses(True, ITEMS_KEPT, previous_response_id="r1"),
+        ),
+        "result of a call that is kept, proxy": (
+            lambda: through(bare, "/v1/responses", kept), lambda: through(hooked, "/v1/responses", kept),
+        ),
+    }
     try:
-        cases(all)
+        cases(all, sound)
     finally:
         for it in PROXIES:
             it.terminate()

@@ -14,6 +14,8 @@ USE: Any = {"toolUse": {"toolUseId": "c1", "name": "look", "input": {}}}
 RESULT: Any = {"toolResult": {"toolUseId": "c9", "status": "success", "content": [{"text": "1"}]}}
 YES: Any = {"role": "assistant", "content": [{"text": "yes"}]}
 UNANSWERED = [{"role": "user", "content": [{"text": "hi"}]}, {"role": "assistant", "content": [USE]}, {"role": "user", "content": [{"text": "more"}]}, YES]
+IMAGE: Any = {"image": {"format": "png", "source": {"bytes": b"\x89PNG"}}}
+SEEN = [{"role": "user", "content": [{"text": "hi"}, IMAGE]}, *UNANSWERED[1:]]
 ORPHAN = [{"role": "user", "content": [{"text": "hi"}, RESULT]}, YES]
 
 
@@ -25,5 +27,5 @@ def run(hooked: bool, messages: Any) -> str:
 
 cases({
     name: (lambda it=it: run(False, it), lambda it=it: run(True, it))
-    for name, it in (("call without result", UNANSWERED), ("result without call", ORPHAN))
+    for name, it in (("call without result", UNANSWERED), ("call without result after an image", SEEN), ("result without call", ORPHAN))
 })

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._hooks import Mend, log
+from ._hooks import Mend, log_unread
 
 __all__ = ["before_model_callback"]
 
@@ -22,6 +22,6 @@ def before_model_callback(callback_context: Any, llm_request: Any) -> None:
         after = _mend({"contents": before}, from_="gemini")["contents"]
         if after is not before:
             build = types.Content.model_validate
-            llm_request.contents = in_place(llm_request.contents, before, after, lambda at: build(after[at]))
+            llm_request.contents = in_place(llm_request.contents, before, after, lambda at, _: build(after[at]))
     except Exception as error:  # noqa: BLE001 - the provider may still take it
-        log.warning("the history is sent as it is: %s", error)
+        log_unread(error)

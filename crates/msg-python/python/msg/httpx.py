@@ -1,8 +1,8 @@
 """A transport that mends the history of each request, for every SDK that is built on httpx or httpx2.
 
 ``OpenAI(http_client=DefaultHttpxClient(transport=msg.httpx.Transport()))``; the same for ``Anthropic``, ``ChatOpenAI``, the
-asynchronous clients with :class:`AsyncTransport`, and ``litellm.client_session``. Requests to other paths, and bodies that
-are not a conversation, pass unchanged. Request bodies that a client signs (Bedrock) must not be changed, and are not.
+asynchronous clients with :class:`AsyncTransport`, and ``litellm.client_session``. Requests to other paths pass unread, and
+bodies that are not a conversation pass unchanged. Request bodies that a client signs (Bedrock) must not be changed, and are not.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ class _Mended:
             self._transport = getattr(importlib.import_module(type(request).__module__.split(".")[0]), name)()
         return self._transport
 
-    def _request(self, request: Any) -> Any:
-        path = request.url.path
-        family = next((it for end, it in FAMILIES.items() if path.endswith(end)), None)
-        if request.method != "POST" or family is None or "content-encoding" in request.headers:
-            return request
+    def _family(self, request: Any) -> tuple[str, str] | None:
+        """The family of a request that may have to be mended, told before its body is read."""
+        if request.method != "POST" or "content-encoding" in request.headers:
+            return None
+        return next((it for end, it in FAMILIES.items() if request.url.path.endswith(end)), None)
+
+    def _mended(self, request: Any, family: tuple[str, str]) -> Any:
+        """A request, whose body was read, with the body mended."""
         profile = {} if self._has_profile else {"profile": family[1]}
         body = self._mend(request.content, from_=family[0], **profile)
         if body is request.content or body == request.content:
@@ -66,8 +69,11 @@ class Transport(_Mended, Sync):
 
     def handle_request(self, request: Any) -> Any:
         """Called by the client."""
-        request.read()
-        return self._inner(request, "HTTPTransport").handle_request(self._request(request))
+        family = self._family(request)
+        if family is not None:
+            request.read()
+            request = self._mended(request, family)
+        return self._inner(request, "HTTPTransport").handle_request(request)
 
     def close(self) -> None:
         """Closes the connections."""
@@ -86,8 +92,11 @@ class AsyncTransport(_Mended, Async):
 
     async def handle_async_request(self, request: Any) -> Any:
         """Called by the client."""
-        await request.aread()
-        return await self._inner(request, "AsyncHTTPTransport").handle_async_request(self._request(request))
+        family = self._family(request)
+        if family is not None:
+            await request.aread()
+            request = self._mended(request, family)
+        return await self._inner(request, "AsyncHTTPTransport").handle_async_request(request)
 
     async def aclose(self) -> None:
         """Closes the connections."""

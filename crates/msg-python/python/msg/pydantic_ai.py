@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import repair
-from ._hooks import log
+from ._hooks import log_edits, log_unread
 from ._objects import in_place
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def repair_history(messages: list[Any]) -> list[Any]:
     try:
         return repair_messages(messages)
     except Exception as error:  # noqa: BLE001 - the provider may still take it
-        log.warning("the history is sent as it is: %s", error)
+        log_unread(error)
         return messages
 
 
@@ -39,12 +39,13 @@ def repair_messages(messages: Iterable[Any], **options: Unpack[RepairOptions]) -
     dumped = ModelMessagesTypeAdapter.dump_python(own, mode="json")
     given: RepairOptions = {"from_": "pydantic-ai", **options}
     repaired = repair(dumped, **given)
+    log_edits(repaired)
     if not repaired.changed:
         return own
     after = repaired.document
     before = [_said(it) for it in dumped]
     return in_place(
-        own, before, [_said(it) for it in after], lambda at: ModelMessagesTypeAdapter.validate_python([after[at]])[0]
+        own, before, [_said(it) for it in after], lambda at, _: ModelMessagesTypeAdapter.validate_python([after[at]])[0]
     )
 
 
