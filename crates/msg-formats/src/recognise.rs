@@ -125,6 +125,7 @@ fn by_outline(bytes: &[u8], name: &str) -> Result<Found, Refusal> {
     if outline.has_lines() {
         return match format.codec().spans_lines() && likelihood == Likelihood::Certain {
             true => Ok(Found::Document(format)),
+            false if first_spans_lines(bytes) => Err(several_documents().into()),
             false => lines(bytes),
         };
     }
@@ -153,7 +154,7 @@ fn one(
         }
     };
     if let Some(refusal) =
-        refused.or_else(|| foreign::stored(outline)).or_else(|| foreign::text(outline))
+        refused.or_else(|| foreign::stored(outline)).or_else(|| foreign::text(outline, bytes))
     {
         return Err(refusal);
     }
@@ -170,7 +171,10 @@ fn one(
     let is_text = !may_begin_json(bytes);
     match damaged_session(bytes, name) {
         Some(session) => Ok(session),
-        None if is_text => Err(foreign::nothing_known(outline)),
+        None if is_text => {
+            Err(foreign::other_text(outline, bytes)
+                .unwrap_or_else(|| foreign::nothing_known(outline)))
+        }
         // Its reader says where the text stops being JSON.
         None => Ok(Format::default()),
     }
@@ -188,6 +192,17 @@ fn is_json(bytes: &[u8]) -> bool {
 /// As many lines are looked at, of the first bytes: what is read piece by piece is judged by its first piece.
 const LINES: usize = 50;
 const FIRST_BYTES: usize = 64 << 10;
+
+/// Whether the first of several documents goes on after its line.
+fn first_spans_lines(bytes: &[u8]) -> bool {
+    let first = bytes.trim_ascii_start().split(|it| *it == b'\n').next().unwrap_or_default();
+    Outline::of(first).is_broken()
+}
+
+fn several_documents() -> Diagnostic {
+    looks_foreign("these are several JSON documents, each over several lines")
+        .with_fix("write each on a line of its own, for instance with `jq -c .`")
+}
 
 /// Lines of documents, unless all that are looked at are refused alike, or one is of a log (RG-9).
 fn lines(bytes: &[u8]) -> Result<Found, Refusal> {
@@ -280,10 +295,13 @@ fn may_begin_json(text: &[u8]) -> bool {
             .any(|it| text.starts_with(it) || it.starts_with(text))
     };
     match text.first() {
-        None | Some(b'{' | b'"' | b'-' | b'0'..=b'9') => true,
-        // `[tool]` is the head of a table of TOML.
+        None | Some(b'{' | b'"') => true,
+        // `2026-01-01 INFO` begins a line of a log, and `- role` an item of YAML.
+        Some(b'-' | b'0'..=b'9') => text.iter().all(|it| b"-+.eE0123456789".contains(it)),
+        // `[tool]` and `[[tool]]` are heads of tables of TOML.
         Some(b'[') => {
-            let inside = text[1..].trim_ascii_start();
+            let n_open = text.iter().take_while(|it| **it == b'[').count();
+            let inside = text[n_open..].trim_ascii_start();
             !inside.first().is_some_and(u8::is_ascii_alphabetic) || is_word(inside)
         }
         Some(_) => is_word(text),

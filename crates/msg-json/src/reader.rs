@@ -597,6 +597,21 @@ impl Problem {
             }
             Problem::Unexpected { found: '}', expected: "a value" } => "write a value before it",
             Problem::Unexpected { found: '/' | '#', .. } => "JSON has no comments: remove them",
+            Problem::Unexpected { found: '“' | '”' | '„' | '‘' | '’', .. } => {
+                "strings have straight double quotes"
+            }
+            Problem::Unexpected { found: 'u', expected: "a value" } => {
+                "JSON has no `undefined`: write `null`"
+            }
+            Problem::Unexpected { found, expected: "a member name" } if found.is_alphabetic() => {
+                "names of members have double quotes"
+            }
+            Problem::Unexpected { found, expected: "',' or '}'" | "',' or ']'" } => match found {
+                '"' | '{' | '[' => "write a comma before it",
+                ']' | '}' => "close first what was opened last",
+                _ => "write a double quote inside a string as `\\\"`",
+            },
+            Problem::Trailing => "remove it, or write each document on a line of its own",
             Problem::Control(b'\n' | b'\r') => {
                 "write a line break inside a string as `\\n`; if a tool wrapped the line, join it"
             }

@@ -13,6 +13,7 @@ mod apis;
 mod inside;
 mod marks;
 mod rows;
+mod texts;
 
 use msg_core::Diagnostic;
 use msg_session::Dialect;
@@ -22,6 +23,8 @@ use crate::outline::{Outline, Record, ValueKind};
 use crate::refusal::{Refusal, foreign};
 
 pub(crate) use self::marks::{Found, find};
+pub use self::texts::binary_refusal;
+pub(crate) use self::texts::{other_text, text};
 
 /// A format that is not read.
 pub(crate) struct Foreign {
@@ -193,106 +196,6 @@ fn described(outline: &Outline<'_>) -> String {
         }
         None => "a list without objects".to_owned(),
     }
-}
-
-// What is not JSON: archives, pages, streams, transcripts. Only the first lines are looked at.
-
-/// As much of a text is looked at.
-const HEAD: usize = 4 << 10;
-
-/// The refusal of a text that is not JSON, by its name; none where nothing is known of it.
-pub(crate) fn text(outline: &Outline<'_>) -> Option<Refusal> {
-    let bytes = outline.source()?;
-    let (what, way) = named(bytes)?;
-    let it = looks_like(what);
-    Some(if way.is_empty() { it.into() } else { it.with_fix(way).into() })
-}
-
-/// The refusal of what is not a text at all, by its first bytes: an archive, a database, UTF-16.
-///
-/// ```
-/// assert!(msg_formats::binary_refusal(b"\x1f\x8b\x08").is_some());
-/// assert!(msg_formats::binary_refusal(b"data: {}").is_none());
-/// ```
-pub fn binary_refusal(bytes: &[u8]) -> Option<Refusal> {
-    let (what, way) = binary(bytes)?;
-    let it = looks_like(what);
-    Some(if way.is_empty() { it.into() } else { it.with_fix(way).into() })
-}
-
-fn binary(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    const UNPACK: &str = "unpack it first; `-` reads a pipe, as in `gzip -dc log.gz | msg check -`";
-    const RECODE: &str = "convert it to UTF-8, for instance with `iconv -f UTF-16 -t UTF-8`";
-    const BINARY: [(&[u8], &str, &str); 7] = [
-        (b"SQLite format 3\0", "a SQLite database", ""),
-        (b"PK\x03\x04", "a zip archive", "unpack it first"),
-        (b"\x1f\x8b", "a gzip archive", UNPACK),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive", UNPACK),
-        (b"%PDF-", "a PDF", ""),
-        (b"\xff\xfe", "a text in UTF-16", RECODE),
-        (b"\xfe\xff", "a text in UTF-16", RECODE),
-    ];
-    BINARY.iter().find(|it| bytes.starts_with(it.0)).map(|it| (it.1, it.2))
-}
-
-fn named(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    const RENDERED: [&str; 5] = [
-        "<|im_start|>",
-        "<|start_header_id|>",
-        "<|begin_of_text|>",
-        "<start_of_turn>",
-        "<s>[INST]",
-    ];
-    if let Some(it) = binary(bytes) {
-        return Some(it);
-    }
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
-    let head = head.trim_start_matches('\u{feff}').trim_start();
-    let begins = |it: &str| head.get(..it.len()).is_some_and(|head| head.eq_ignore_ascii_case(it));
-    Some(if begins("<!doctype html") || begins("<html") {
-        ("an HTML page", "")
-    } else if begins("<?xml") {
-        ("an XML document", "")
-    } else if begins("//") || begins("/*") {
-        ("JSON with comments", "remove the comments")
-    } else if ["data:", "event:", "id:", "retry:"].into_iter().any(is_field_of_a_stream(head)) {
-        ("the events of a captured stream", "`msg stream` reads it")
-    } else if RENDERED.into_iter().any(begins) {
-        ("a text rendered by a chat template (ChatML, Llama)", "")
-    } else if is_file_name(head) {
-        ("the name of a file", "pass what is in the file")
-    } else if is_transcript(head) {
-        ("a transcript in plain text (`Human: … Assistant: …`)", "")
-    } else {
-        return None;
-    })
-}
-
-/// Whether a text begins with this field of server-sent events.
-fn is_field_of_a_stream(head: &str) -> impl Fn(&str) -> bool + '_ {
-    move |field| {
-        let rest = head.strip_prefix(field).map(str::trim_start);
-        let is_first = matches!(field, "data:" | "event:");
-        rest.is_some_and(|it| is_first && !it.is_empty() || it.contains("\ndata:"))
-    }
-}
-
-/// Whether a text is a path or a name with one of the endings that conversations have.
-fn is_file_name(head: &str) -> bool {
-    let (stem, ending) = head.trim_end().rsplit_once('.').unwrap_or_default();
-    let is_ending = ["json", "jsonl", "ndjson", "md", "txt", "db", "parquet"].contains(&ending);
-    is_ending && !stem.is_empty() && head.trim_end().len() < 1024 && !head.trim_end().contains('\n')
-}
-
-/// Whether lines begin with who says them, on both sides.
-fn is_transcript(head: &str) -> bool {
-    const ASKS: [&str; 3] = ["Human:", "User:", "USER:"];
-    const ANSWERS: [&str; 5] = ["Assistant:", "AI:", "ASSISTANT:", "Bot:", "Claude:"];
-    let has = |words: &[&str]| head.lines().any(|line| words.iter().any(|it| line.starts_with(it)));
-    let first = head.lines().next().unwrap_or_default();
-    let is_first = |words: &[&str]| words.iter().any(|it| first.starts_with(it));
-    (is_first(&ASKS) && has(&ANSWERS))
-        || (is_first(&ANSWERS) || is_first(&["System:"])) && has(&ASKS)
 }
 
 // Files of sessions that are read with the others of their folder.

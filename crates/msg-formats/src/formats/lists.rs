@@ -158,6 +158,7 @@ fn agent_likelihood(outline: &Outline<'_>) -> Likelihood {
     match list.records().next() {
         None if list.is_empty() && is_snapshot => Likelihood::Possible,
         Some(_) if !list.records().all(is_message) => Likelihood::No,
+        Some(_) if is_spelled_with_capitals(outline, list) => Likelihood::No,
         Some(_) if list.records().any(is_agent) => Likelihood::Certain,
         Some(_) if is_snapshot && list.records().any(is_known_chat) => Likelihood::Possible,
         _ => Likelihood::No,
@@ -166,12 +167,31 @@ fn agent_likelihood(outline: &Outline<'_>) -> Likelihood {
 
 /// A role with a capital, or content that is tagged with its kind.
 fn is_agent(record: &Record<'_>) -> bool {
+    is_tagged(record) || has_capital(record) && record.has("content")
+}
+
+fn is_tagged(record: &Record<'_>) -> bool {
     const TAGS: [&str; 5] = ["Text", "ToolCalls", "ToolResult", "MultiPart", "Json"];
-    let tagged = record.content_object().is_some_and(|it| {
+    record.content_object().is_some_and(|it| {
         it.kind.is_some_and(|it| it == "Text" || it == "Json") || TAGS.iter().any(|tag| it.has(tag))
-    });
+    })
+}
+
+fn has_capital(record: &Record<'_>) -> bool {
     const ROLES: [&str; 5] = ["System", "Developer", "User", "Assistant", "Tool"];
-    tagged || record.role.is_some_and(|it| ROLES.contains(&it)) && record.has("content")
+    record.role.is_some_and(|it| ROLES.contains(&it))
+}
+
+/// Whether roles of chat messages are written with capitals: beside a setting of a request, or beside roles without, they
+/// do not belong to `AgentMessage` (RG-2).
+pub(super) fn is_spelled_with_capitals(outline: &Outline<'_>, list: &List<'_>) -> bool {
+    const SETTINGS: [&str; 6] =
+        ["model", "max_tokens", "temperature", "tools", "stream", "max_completion_tokens"];
+    let has_settings = || SETTINGS.iter().any(|it| outline.member(it).is_some());
+    list.records().any(has_capital)
+        && (list.records().any(is_known_chat) || has_settings())
+        && !list.records().any(is_tagged)
+        && list.records().all(is_chat)
 }
 
 fn plain_likelihood(outline: &Outline<'_>) -> Likelihood {

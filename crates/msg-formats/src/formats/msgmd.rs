@@ -31,8 +31,8 @@ impl Codec for Msgmd {
 
     fn likelihood(&self, outline: &Outline<'_>) -> Likelihood {
         match outline {
-            Outline::Markdown(_) => Likelihood::Certain,
-            Outline::Text(_) | Outline::Blank => Likelihood::Possible,
+            Outline::Markdown(text) if has_cells(text) => Likelihood::Certain,
+            Outline::Markdown(_) | Outline::Text(_) | Outline::Blank => Likelihood::Possible,
             // `[a](b) and more` begins like JSON.
             Outline::Json(it) if !it.is_whole() => Likelihood::Possible,
             Outline::Json(_) => Likelihood::No,
@@ -75,6 +75,16 @@ impl Codec for Msgmd {
     fn joins_users(&self) -> bool {
         true
     }
+}
+
+/// Whether some heading looks like that of a cell, or a Markdown file is switched on.
+fn has_cells(text: &[u8]) -> bool {
+    let is_of_cell = |line: &[u8]| {
+        let level = line.iter().take_while(|it| **it == b'#').count();
+        (1..=6).contains(&level) && line[level..].trim_ascii_start().starts_with(b"%%")
+    };
+    text.split(|it| *it == b'\n')
+        .any(|line| is_of_cell(line) || line.starts_with(b"message_section:"))
 }
 
 /// A text that is not a conversation is none without messages (MF-3).

@@ -6,6 +6,7 @@ use msg_openai::{ChatRequest, ResponsesRequest, chat, responses};
 
 use super::anthropic;
 use super::api::{Api, names};
+use super::lists::is_spelled_with_capitals;
 use crate::codec::{Likelihood, Side, WriteOptions};
 use crate::outline::{List, Outline, Record, ValueKind, is_chat, is_known_chat};
 use crate::refusal::Refusal;
@@ -103,6 +104,7 @@ fn of_messages(outline: &Outline<'_>) -> Likelihood {
         Some(list) if list.is_empty() => Likelihood::Possible,
         Some(list) if !list.records().all(is_chat) => Likelihood::No,
         Some(list) if list.records().any(is_known_chat) => Likelihood::Likely,
+        Some(list) if is_spelled_with_capitals(outline, list) => Likelihood::Likely,
         _ => Likelihood::No,
     }
 }
