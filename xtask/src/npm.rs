@@ -51,6 +51,29 @@ const PEERS: &[&str] = &[
     "openai",
     "typescript",
 ];
+const TESTS: [&str; 6] = [
+    "bundle.test.js",
+    "functions.test.js",
+    "streams.test.js",
+    "memory.test.js",
+    "hooks.test.js",
+    "messages.test.js",
+];
+/// The strictest that a user may compile with.
+const STRICT: [&str; 6] = [
+    "tsc",
+    "--noEmit",
+    "--strict",
+    "--exactOptionalPropertyTypes",
+    "--noUncheckedIndexedAccess",
+    "--verbatimModuleSyntax",
+];
+/// How TypeScript finds packages.
+const MODULE_KINDS: [&[&str]; 3] = [
+    &["--module", "nodenext", "--isolatedDeclarations", "--declaration"],
+    &["--module", "node16"],
+    &["--module", "esnext", "--moduleResolution", "bundler"],
+];
 const DOCUMENTS: &str = "benches/data/conversations/recorded.jsonl";
 
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
@@ -153,11 +176,15 @@ fn install(place: &Path, package: &Path) -> Res {
 
 fn test(workspace: &Workspace, place: &Path) -> Res {
     copy(&workspace.root.join(CRATE).join("tests"), place)?;
-    let tests = ["functions.test.js", "streams.test.js", "hooks.test.js"];
-    sh::run(place, "node", &[&["--test"], &tests[..]].concat(), &[])?;
-    let strict = ["tsc", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext"];
-    let lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
-    sh::run(place, "npx", &[&strict[..], &lib, &["types.ts"]].concat(), &[])?;
+    sh::run(place, "node", &[&["--test"], &TESTS[..]].concat(), &[])?;
+    for module in MODULE_KINDS {
+        let lib = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable,dom.asynciterable"];
+        let flags = [&STRICT[..], module, &["--skipLibCheck"], &lib].concat();
+        sh::run(place, "npx", &[&flags[..], &["types.ts"]].concat(), &[])?;
+    }
+    // The types of the package itself, where there are none of the DOM.
+    let node = ["--module", "nodenext", "--target", "es2022", "--lib", "es2022", "--types", "node"];
+    sh::run(place, "npx", &[&STRICT[..], &node, &["types.node.ts"]].concat(), &[])?;
     // Without a browser it says so and succeeds.
     sh::run(place, "node", &["browser.js"], &[])
 }

@@ -1,13 +1,17 @@
-import type { RepairOptions } from './index.js';
+import type { Diagnostic, RepairOptions } from './index.js';
 
-export interface RepairMessagesOptions extends Omit<RepairOptions, 'from'> {
+/** `profile` is that of the provider of the model, where it is known, unless it is given. */
+export interface RepairMessagesOptions extends Omit<RepairOptions, 'from' | 'field' | 'join' | 'calls'> {
   /** Is told of messages that cannot be read, in one line. Default: `console.warn`. */
-  log?: (line: string) => void;
+  log?: ((line: string) => void) | undefined;
+  /** Is told of what was mended. */
+  onRepair?: ((edits: Diagnostic[]) => void) | undefined;
 }
 
 /**
  * A list of `ModelMessage`s that every provider takes: each call has a result, each result a call. The list itself is given
- * back where nothing changed, and its own message objects where these did not.
+ * back where nothing changed, and its own message objects and parts where these did not. Calls that wait for an approval or
+ * that the provider ran need no result, and results at the start of a list without anything that a model wrote no call.
  */
 export function repairMessages<M>(messages: readonly M[], options?: RepairMessagesOptions): M[];
 
@@ -27,5 +31,5 @@ export function prepareStep(options?: RepairMessagesOptions): <M>(step: { messag
 export function repairMiddleware(options?: RepairMessagesOptions): {
   /** What the AI SDK 6 calls `v3` and 7 calls `v4`: the same to both. */
   specificationVersion: any;
-  transformParams: <P extends { prompt: any[] }>(options: { params: P }) => Promise<P>;
+  transformParams: <P extends { prompt: unknown[] }>(options: { params: P }) => Promise<P>;
 };

@@ -1,133 +1,89 @@
 import { OptionError, repair } from './index.js';
 import { kindOf } from './lib/input.js';
+import { restored } from './lib/restored.js';
+import { goesOn, skeleton } from './lib/skeleton.js';
 
-// `ModelMessage[]` is mended on a skeleton in the form of Chat Completions: who speaks, calls, results, and for each text a
-// mark that says whose it is.
-//
-//   {role:'assistant',content:[…,{type:'tool-call',toolCallId:'c1',…}]}   {role:'assistant',content:'⟦1⟧',tool_calls:[{id:'c1',…}]}
-//   {role:'tool',content:[{type:'tool-result',toolCallId:'c1',…}]}        {role:'tool',tool_call_id:'c1',content:'⟦2.0⟧'}
-
-const MARK = /⟦(\d+)(?:\.(\d+))?⟧/g;
 const warn = (line) => console.warn(`msg-conversations: ${line}`);
 
-const parts = (message) => (Array.isArray(message?.content) ? message.content : []);
-const isCall = (part) => part?.type === 'tool-call' && part.providerExecuted !== true;
-const isResult = (part) => part?.type === 'tool-result';
+/** The profiles by the beginning of the name that a provider of the AI SDK gives its models. */
+const PROVIDERS = [
+  [/^openai\.responses/, 'openai-responses'], [/^openai\./, 'openai'],
+  [/^azure(?:-openai)?\.responses/, 'openai-responses'], [/^azure(?:-openai)?\./, 'azure'],
+  [/(?:^|\.)anthropic(?:\.|$)/, 'anthropic'], [/^google\.vertex/, 'vertex'], [/^google\.(?:generative-ai\.)?interactions/, 'gemini-interactions'],
+  [/^google\./, 'gemini'], [/^amazon-bedrock/, 'bedrock'], [/^mistral\./, 'mistral'], [/^groq\./, 'groq'], [/^deepseek\./, 'deepseek'],
+  [/^cohere\./, 'cohere'], [/^fireworks\./, 'fireworks'], [/^togetherai\./, 'together'], [/^perplexity/, 'perplexity'],
+  [/^openrouter/, 'openrouter'], [/^moonshotai\./, 'kimi'], [/^ollama/, 'ollama'],
+];
+/** Whose providers in the AI SDK join messages of one role themselves. */
+const JOINING = ['anthropic', 'bedrock'];
+/** Who surely refuses messages of one role in a row, which no provider in the AI SDK joins for them. */
+const STRICT = ['perplexity'];
+/** The profiles of APIs that may keep the earlier turns. */
+const KEEPING = [undefined, 'openai-responses', 'gemini-interactions'];
+/** What says in the options of a provider that it keeps the earlier turns. */
+const ELSEWHERE = ['previousResponseId', 'conversation', 'previousInteractionId'];
+/** What the AI SDK does by itself. */
+const SIGNATURE = 'profile::thought-signature-missing';
+const JOINED = new Set(['chain::consecutive-user', 'profile::consecutive-assistant']);
 
 /** A list of ModelMessages that every provider takes: the list itself where nothing changed, and its own objects. */
-export function repairMessages(messages, { log = warn, ...options } = {}) {
-  try {
-    if (!Array.isArray(messages)) throw new TypeError(`expected a list of messages, found ${kindOf(messages)}`);
-    const it = repair(skeleton(messages), { from: 'openai', ...options });
-    return it.changed ? restored(it.document, messages) : messages;
-  } catch (error) {
-    if (error instanceof OptionError) throw error;
-    log(`the messages are sent as they are: ${error.message}`);
-    return messages;
-  }
+export function repairMessages(messages, options) {
+  return mended(messages, options, { isContinued: Array.isArray(messages) && KEEPING.includes(options?.profile) && goesOn(messages) });
 }
 
 /** For `generateText`, `streamText` and agents: `prepareStep: prepareStep()`. */
 export function prepareStep(options) {
-  return ({ messages }) => ({ messages: repairMessages(messages, options) });
+  return ({ messages, initialMessages, steps, model }) => {
+    const given = initialMessages ?? messages.slice(0, messages.length - (steps?.at(-1)?.response?.messages?.length ?? 0));
+    const profile = profileOf(model);
+    return { messages: mended(messages, options, { profile, isContinued: KEEPING.includes(options?.profile ?? profile) && goesOn(given) }) };
+  };
 }
 
 /** A middleware for `wrapLanguageModel`. It mends results without a call, never calls without a result: see the docs. */
 export function repairMiddleware(options) {
   return {
     specificationVersion: 'v4',
-    transformParams: async ({ params }) => ({ ...params, prompt: repairMessages(params.prompt, options) }),
+    transformParams: async ({ params, model }) => {
+      const isContinued = Object.values(params.providerOptions ?? {}).some((it) => ELSEWHERE.some((name) => it?.[name] != null));
+      const prompt = mended(params.prompt, options, { profile: profileOf(model), isContinued });
+      return prompt === params.prompt ? params : { ...params, prompt };
+    },
   };
 }
 
-function skeleton(messages) {
-  return messages.flatMap((message, at) => {
-    if (message.role === 'tool') {
-      const results = parts(message).map((part, n) => [part, n]).filter(([part]) => isResult(part));
-      return results.map(([part, n]) => ({ role: 'tool', tool_call_id: part.toolCallId, content: `⟦${at}.${n}⟧` }));
-    }
-    const calls = message.role === 'assistant' ? parts(message).filter(isCall) : [];
-    const tool_calls = calls.map((call) => ({
-      id: call.toolCallId,
-      type: 'function',
-      function: { name: call.toolName, arguments: JSON.stringify(call.input ?? {}) },
-    }));
-    const plain = { role: message.role, content: `⟦${at}⟧` };
-    return [tool_calls.length > 0 ? { ...plain, tool_calls } : plain];
-  });
+function profileOf(model) {
+  const provider = typeof model?.provider === 'string' ? model.provider : '';
+  return PROVIDERS.find(([name]) => name.test(provider))?.[1];
 }
 
-/** The messages that a mended skeleton stands for. */
-function restored(mended, messages) {
-  const names = new Map();
-  const res = [];
-  for (const it of mended) {
-    for (const call of it.tool_calls ?? []) names.set(call.id, call.function.name);
-    if (it.role !== 'tool') {
-      res.push(...spoken(it, messages));
-      continue;
-    }
-    const part = answered(it, messages, names);
-    const last = res.at(-1);
-    if (last?.role === 'tool' && !messages.includes(last)) last.content.push(part);
-    else res.push({ role: 'tool', content: [part] });
+function mended(messages, { log = warn, onRepair, ...options } = {}, { profile, isContinued }) {
+  const all = { from: 'openai', ...options, profile: options.profile ?? profile };
+  let list;
+  let edits;
+  try {
+    if (!Array.isArray(messages)) throw new TypeError(`expected a list of messages, found ${kindOf(messages)}`);
+    const bones = skeleton(messages, isContinued);
+    const it = repair(bones.rows, all);
+    if (!it.changed) return messages;
+    // A profile that is given is done all that it wants.
+    const isJoining = options.profile === undefined ? !STRICT.includes(profile) : JOINING.includes(options.profile);
+    list = restored(it.document, messages, bones, isJoining);
+    if (list.length === messages.length && list.every((message, at) => message === messages[at])) return messages;
+    edits = it.edits.filter(({ code }) => code !== SIGNATURE && !(isJoining && JOINED.has(code))).map((edit) => inMessages(edit, bones));
+  } catch (error) {
+    if (error instanceof OptionError) throw error;
+    log(`the messages are sent as they are: ${error.message}`);
+    return messages;
   }
-  return withOwnResults(res, messages);
+  onRepair?.(edits);
+  return list;
 }
 
-/** The message of a user or an assistant: its own where it has the same calls. */
-function spoken(it, messages) {
-  const marks = [...String(it.content ?? '').matchAll(MARK)].map((mark) => messages[mark[1]]);
-  if (marks.length === 0) return [made(it)];
-  if (it.role !== 'assistant') return marks.length === 1 && marks[0].role === it.role ? marks : [{ role: it.role, content: marks.flatMap(contents) }];
-  const own = marks.flatMap((message) => parts(message).filter(isCall));
-  const calls = it.tool_calls ?? [];
-  const isSame = calls.length === own.length && calls.every((call, n) => call.id === own[n].toolCallId);
-  if (isSame && marks.length === 1) return marks;
-  // Calls stay where they were among texts and thoughts, with the ids that they have now; new ones follow.
-  let n = 0;
-  const kept = marks.flatMap(contents).flatMap((part) => {
-    if (!isCall(part)) return [part];
-    const call = calls[n];
-    n += 1;
-    return call === undefined ? [] : [call.id === part.toolCallId ? part : { ...part, toolCallId: call.id }];
-  });
-  return [{ ...marks[0], content: [...kept, ...calls.slice(n).map(callOf)] }];
-}
-
-/** A message that was inserted. A prompt of a model has lists of parts where messages may have texts. */
-function made({ role, content, tool_calls = [] }) {
-  const text = String(content ?? '');
-  if (role === 'system') return { role, content: text };
-  return { role, content: [...(text === '' ? [] : [{ type: 'text', text }]), ...tool_calls.map(callOf)] };
-}
-
-function contents(message) {
-  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : parts(message);
-}
-
-function callOf(call) {
-  return { type: 'tool-call', toolCallId: call.id, toolName: call.function.name, input: JSON.parse(call.function.arguments || '{}') };
-}
-
-function answered(it, messages, names) {
-  const [mark] = String(it.content ?? '').matchAll(MARK);
-  const own = mark && parts(messages[mark[1]])[mark[2]];
-  if (own) return own.toolCallId === it.tool_call_id ? own : { ...own, toolCallId: it.tool_call_id };
-  const toolName = names.get(it.tool_call_id) ?? 'unknown';
-  return { type: 'tool-result', toolCallId: it.tool_call_id, toolName, output: { type: 'error-text', value: String(it.content ?? '') } };
-}
-
-/** Messages of tools whose parts did not change are the caller's own; parts that are not results stay. */
-function withOwnResults(res, messages) {
-  const tools = messages.filter((it) => it.role === 'tool');
-  return res.map((it) => {
-    if (it.role !== 'tool' || messages.includes(it)) return it;
-    const own = tools.find((message) => parts(message).some((part) => it.content.includes(part)));
-    if (own === undefined) return it;
-    const others = parts(own).filter((part) => !isResult(part));
-    const results = parts(own).filter(isResult);
-    const isSame = results.length === it.content.length && results.every((part, n) => part === it.content[n]);
-    return isSame ? own : { ...own, content: [...it.content, ...others] };
-  });
+/** A finding with the places of messages that are the caller's. */
+function inMessages(edit, { places }) {
+  if (edit.at === undefined) return edit;
+  const { part: _, ...at } = edit.at;
+  for (const name of ['message', 'other_message']) if (places[at[name]] !== undefined) at[name] = places[at[name]];
+  return { ...edit, at };
 }

@@ -1,10 +1,11 @@
 import type { Diagnostic, RepairOptions } from './index.js';
 
-export interface MendingOptions extends Omit<RepairOptions, 'from'> {
-  /** Is told of a conversation that cannot be read, in one line. Default: `console.warn`. */
-  log?: (line: string) => void;
-  /** Is told of what was mended in a request. */
-  onRepair?: (edits: Diagnostic[]) => void;
+/** `profile` is that of the provider, by the host and the path, unless it is given. */
+export interface MendingOptions extends Omit<RepairOptions, 'from' | 'field' | 'join'> {
+  /** Is told of a conversation that cannot be read or is signed, in one line. Default: `console.warn`. */
+  log?: ((line: string) => void) | undefined;
+  /** Is told of what was mended in a request. Default: `log` is told of what was left out. */
+  onRepair?: ((edits: Diagnostic[]) => void) | undefined;
 }
 
 /**

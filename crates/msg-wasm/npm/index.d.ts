@@ -1,6 +1,6 @@
 import type {
-  CacheOptions, CheckOptions, ConvertOptions, Diagnostic, FitOptions, Format, KeyOptions, Profile, ReadOptions, RepairOptions,
-  StatsOptions,
+  CacheOptions, CheckOptions, ConvertOptions, Diagnostic, FitOptions, Format, KeyOptions, ListFormat, ObjectFormat, Profile,
+  ReadOptions, RepairOptions, StatsOptions,
 } from './lib/options.js';
 
 export type * from './lib/options.js';
@@ -10,7 +10,7 @@ export { ToolParser, toolEvents, tools } from './tools.js';
 export type { Segmented } from './tools.js';
 
 /** A conversation as JSON text, as bytes, or as objects: a list of messages, or a request. Answers are of the same kind. */
-export type Document = string | Uint8Array | ArrayBufferView | object;
+export type Document = string | ArrayBufferView | ArrayBuffer | object;
 
 /** The names of all formats. */
 export const FORMATS: readonly Format[];
@@ -92,18 +92,35 @@ export function check(document: Document, options?: CheckOptions): Checked;
 export function isValid(document: Document, options?: CheckOptions): boolean;
 
 /** The smallest edit that makes a conversation well formed or, with `profile`, one that the provider takes. */
+export function repair(document: string, options?: RepairOptions): Repaired<string>;
 export function repair<D extends Document>(document: D, options?: RepairOptions): Repaired<D>;
 
-/** The conversation in another format. */
+/**
+ * The conversation in another format: of objects a list of messages or an object, by the format, and with `request` or
+ * `response` an object. `T` is what you know of it.
+ */
 export function convert(document: string, to: Format, options?: ConvertOptions): Converted<string>;
-export function convert(document: ArrayBufferView, to: Format, options?: ConvertOptions): Converted<Uint8Array>;
-export function convert<T = unknown>(document: object, to: Format, options?: ConvertOptions): Converted<T>;
+export function convert(document: ArrayBufferView | ArrayBuffer, to: Format, options?: ConvertOptions): Converted<Uint8Array>;
+export function convert<T = Json>(document: object, to: ObjectFormat, options?: ConvertOptions): Converted<T>;
+export function convert<T = Json>(document: object, to: Format, options: ConvertOptions & ({ request: true } | { response: true })): Converted<T>;
+export function convert<T = Json[]>(document: object, to: ListFormat, options?: ConvertOptions & { request?: false | undefined; response?: false | undefined }): Converted<T>;
+export function convert<T = Json | Json[]>(document: object, to: Format, options?: ConvertOptions): Converted<T>;
+export function convert(document: Document, to: Format, options?: ConvertOptions): Converted<unknown>;
+
+/** An object of JSON. */
+export type Json = Record<string, unknown>;
 
 /**
  * The conversation within a budget of tokens. No model is asked: `answers` are summaries that were written elsewhere, in
  * the order of {@link fitRequests}; a digest replaces what has none. Throws {@link CannotFit}.
  */
-export function fit<D extends Document>(document: D, options?: FitOptions & { answers?: Array<string | null> }): Fitted<D>;
+export function fit(document: string, options?: FitOptions & Answers): Fitted<string>;
+export function fit<D extends Document>(document: D, options?: FitOptions & Answers): Fitted<D>;
+
+/** Summaries that were written elsewhere; `null` for one that there is not. */
+export interface Answers {
+  answers?: ReadonlyArray<string | null> | undefined;
+}
 
 /** What a model would be asked for, to make the conversation fit. */
 export function fitRequests(document: Document, options?: FitOptions): FitRequest[];
@@ -112,7 +129,7 @@ export function fitRequests(document: Document, options?: FitOptions): FitReques
 export function stats(document: Document, options?: StatsOptions): Stats;
 
 /** Where the prompt cache broke in a list of requests, why, and what it cost. Entries of a log have `request` and `response`. */
-export function cache(requests: ReadonlyArray<string | object>, options?: CacheOptions): Cached;
+export function cache(requests: ReadonlyArray<Document>, options?: CacheOptions): Cached;
 
 /** One row for each message. */
 export function messages(document: Document, options?: ReadOptions): MessageRow[];
@@ -121,7 +138,10 @@ export function messages(document: Document, options?: ReadOptions): MessageRow[
 export function key(document: Document, options?: KeyOptions): string;
 
 /** What every error of this package is. */
-export class MsgError extends Error {}
+export class MsgError extends Error {
+  /** Which error it is: a code of a diagnostic, `cli::bad-option` or `internal`. */
+  readonly code: string | undefined;
+}
 /** A document that cannot be read. */
 export class ParseError extends MsgError {
   readonly diagnostic: Diagnostic;

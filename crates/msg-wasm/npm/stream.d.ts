@@ -3,8 +3,8 @@ import type { Diagnostic, StreamOptions } from './lib/options.js';
 export type { Diagnostic, StreamOptions };
 export { InternalError, MsgError, OptionError, ParseError } from './index.js';
 
-/** What a module can be made of. */
-export type ModuleSource = WebAssembly.Module | BufferSource | Response;
+/** What a module can be made of: a `WebAssembly.Module`, bytes, or a `Response`. They have no types without those of the DOM. */
+export type ModuleSource = object;
 
 /** Loads the module. Browsers and workers need it once, Node loads by itself. Default: the file of this package. */
 export function init(source?: ModuleSource | Promise<ModuleSource>): Promise<void>;

@@ -18,13 +18,14 @@ function chat({ messages }) {
   return undefined;
 }
 
-function responses({ input }) {
+function responses({ input, previous_response_id, conversation }) {
   const items = Array.isArray(input) ? input : [];
   const of = (type) => items.filter((it) => it.type === type).map((it) => it.call_id);
   const [calls, outputs] = [of('function_call'), of('function_call_output')];
   const lone = calls.find((id) => !outputs.includes(id));
   if (lone) return refuse(`No tool output found for function call ${lone}.`);
-  const orphan = outputs.find((id) => !calls.includes(id));
+  const isElsewhere = (previous_response_id ?? conversation) !== undefined || items.some((it) => it.type === 'item_reference');
+  const orphan = isElsewhere ? undefined : outputs.find((id) => !calls.includes(id));
   return orphan && refuse(`No tool call found for function call output with call_id ${orphan}.`);
 }
 
@@ -53,16 +54,17 @@ export function answerOf(path, request) {
   return judge(request) ?? { status: 200, body: answer };
 }
 
-/** Starts it; gives its address, the statuses that it answered, and how to stop it. */
+/** Starts it; gives its address, the statuses that it answered, the requests, and how to stop it. */
 export async function endpoint() {
-  const statuses = [];
+  const [statuses, requests] = [[], []];
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const it of request) text += it;
-    const { status, body } = answerOf(request.url.split('?')[0], JSON.parse(text));
+    requests.push(JSON.parse(text));
+    const { status, body } = answerOf(request.url.split('?')[0], requests.at(-1));
     statuses.push(status);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${server.address().port}`, statuses, stop: () => server.close() };
+  return { url: `http://127.0.0.1:${server.address().port}`, statuses, requests, stop: () => server.close() };
 }

@@ -175,6 +175,55 @@ test('what JSON cannot hold is refused with its place, never lost', () => {
   assert.throws(() => msg.fit([USER], { budget: NaN }), { name: 'OptionError', message: 'budget: expected a number, found NaN' });
 });
 
+test('errors have a code, and places that the caller has written', () => {
+  const of = (act) => {
+    try {
+      return act();
+    } catch (error) {
+      return [error.name, error.message, error.code];
+    }
+  };
+  const round = { ...USER };
+  round.meta = { list: [round] };
+  assert.deepEqual(of(() => msg.check([round])), ['TypeError', '[0].meta.list[0] leads back to [0]: JSON cannot hold a circle', undefined]);
+  const shared = { a: 1 };
+  assert.equal(msg.check([{ ...USER, meta: [shared, shared, { shared }] }]).ok, true);
+  assert.deepEqual(of(() => msg.check([null, USER])), ['ParseError', 'message 0: expected a message, which is an object', 'message::bad-shape']);
+  assert.match(of(() => msg.check('[null]'))[1], /at byte 1|without objects/);
+  assert.equal(of(() => msg.check([USER], { profile: 'x' }))[2], 'cli::bad-option');
+  assert.equal(of(() => msg.fit([{ ...USER, content: 'word '.repeat(99) }], { budget: 5 }))[0], 'CannotFit');
+  let deep = [];
+  for (let n = 0; n < 100_000; n += 1) deep = [deep];
+  assert.deepEqual(of(() => msg.check([{ ...USER, deep }])), ['TypeError', 'the value is nested too deeply', undefined]);
+  assert.equal(of(() => msg.check('['.repeat(1_000_000)))[0], 'ParseError');
+  const broken = { ...USER, content: { toJSON: () => { throw new RangeError('mine'); } } };
+  assert.match(of(() => msg.check([broken]))[1], /nested too deeply|mine/);
+  assert.deepEqual(of(() => msg.check(new String('[]')))[1], 'expected a string, bytes, a list of messages or a request, found an object of String: `it.toString()` is one');
+});
+
+test('options that JSON cannot hold are refused, with their names', () => {
+  const refused = (options, message, name = 'OptionError') => assert.throws(() => msg.fit([USER], options), { name, message });
+  refused({ preset: () => 'x' }, 'preset: expected a value that JSON has, found a function');
+  refused({ preset: Symbol('x') }, 'preset: expected a value that JSON has, found a symbol');
+  refused({ counter: 'a\ud800' }, 'counter: half of a surrogate pair, which UTF-8 cannot hold');
+  refused({ budget: 9, usage: { messages: NaN, promptTokens: 1 } }, 'messages: expected a number, found NaN');
+  refused({ budget: 9, answers: 'x' }, 'answers: expected a list, found "x"');
+  refused(new Map([['budget', 9]]), 'expected an object of options, found an object of Map', 'TypeError');
+  const round = {};
+  round.it = round;
+  refused({ budget: 9, apply: round }, 'apply.it leads back to apply: JSON cannot hold a circle');
+});
+
+test('a request that is not JSON is named', () => {
+  const request = { model: 'gpt-5', messages: [USER] };
+  const refused = (value, message) => assert.throws(() => msg.cache([request, value]), { name: 'TypeError', message });
+  refused('{', /^\[1\]: .*JSON/);
+  refused('{}],[{}', /^\[1\]: .*JSON/);
+  refused(new Uint8Array([255]), /^\[1\]: .*utf-8/);
+  refused(undefined, /^\[1\]: expected a string, .* found undefined$/);
+  refused({ a: 1n }, /^\[1\]: a is a bigint/);
+});
+
 test('what holds a document is not one, and the error says how to get it', () => {
   const refused = (value, message) => assert.throws(() => msg.check(value), { name: 'TypeError', message });
   refused(Promise.resolve([USER]), /found an object of Promise: await it first$/);
@@ -251,6 +300,16 @@ test('errors say what to do, in the words of this package', () => {
   for (const [act, expected] of cases) {
     assert.throws(act, (error) => expected.test(error.message) && !/--|`msg |jq /.test(error.message) ? true : assert.fail(error.message));
   }
+});
+
+test('a module is loaded from bytes, and what is none is named', async () => {
+  const named = (value, message) => assert.rejects(msg.init(value), { message });
+  await named('/msg.wasm', 'expected a WebAssembly.Module, bytes or a Response, found a string: `fetch` it first');
+  await named({}, /found an object of Object$/);
+  const page = new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } });
+  await named(page, /^the module is not at .* \(a page\): the README says/);
+  await named(new Response('', { status: 404 }), /\(status 404\)/);
+  assert.equal(msg.check([USER]).ok, true);
 });
 
 test('a buffer is answered with a buffer', () => {

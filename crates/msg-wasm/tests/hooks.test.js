@@ -4,13 +4,14 @@ import { after, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
-import { generateText, wrapLanguageModel } from 'ai';
+import { generateText, isStepCount, jsonSchema, tool, wrapLanguageModel } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
 import { mendingFetch } from 'msg-conversations/fetch';
 import { prepareStep, repairMessages, repairMiddleware } from 'msg-conversations/ai-sdk';
 import OpenAI from 'openai';
 import { endpoint } from './endpoint.js';
 
-const { url, statuses, stop } = await endpoint();
+const { url, statuses, requests, stop } = await endpoint();
 after(stop);
 const baseURL = `${url}/v1`;
 const [apiKey, maxRetries] = ['x', 0];
@@ -71,6 +72,61 @@ for (const [name, model] of Object.entries(MODELS)) {
   }
 }
 
+/** A request of the AI SDK without a hook and with each, and what the endpoint was sent. */
+async function hooked(model, options) {
+  const runs = [[model()], [model(), { prepareStep: prepareStep() }], [wrapLanguageModel({ model: model(), middleware: repairMiddleware() })], [model(mendingFetch())]];
+  const sent = [];
+  for (const [given, more] of runs) {
+    assert.equal((await generateText({ model: given, maxRetries: 0, ...options, ...more })).text, 'ok');
+    sent.push(requests.at(-1));
+  }
+  return sent;
+}
+
+const RESULT = { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c9', toolName: 'w', output: { type: 'text', value: '42' } }] };
+for (const kept of [{ previousResponseId: 'resp_0' }, { conversation: 'conv_0' }]) {
+  test(`results of calls that are kept at the provider: ${Object.keys(kept)}`, async () => {
+    const sent = await hooked(MODELS.responses, { messages: [RESULT, { role: 'user', content: '?' }], providerOptions: { openai: kept } });
+    for (const it of sent) assert.deepEqual(it, sent[0]);
+    assert.equal(sent[0].input[0].type, 'function_call_output');
+  });
+}
+
+test('items that are kept at the provider are references, and users in a row stay apart', async () => {
+  const call = { type: 'tool-call', toolCallId: 'c9', toolName: 'w', input: {}, providerOptions: { openai: { itemId: 'fc_1' } } };
+  const thought = { type: 'reasoning', text: '', providerOptions: { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'x' } } };
+  const messages = [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }, { role: 'assistant', content: [thought, call] }, RESULT, { role: 'user', content: '?' }];
+  const sent = await hooked(MODELS.responses, { messages });
+  for (const it of sent) assert.deepEqual(it, sent[0]);
+  assert.ok(sent[0].input.some((it) => it.type === 'item_reference'));
+  const chat = await hooked(MODELS.chat, { messages });
+  for (const it of chat) assert.deepEqual(it, chat[0]);
+  const claude = await hooked(MODELS.anthropic, { messages });
+  for (const it of claude) assert.deepEqual(it, claude[0]);
+});
+
+for (const approved of [true, false]) {
+  test(`a call that waits for an approval: ${approved}`, async () => {
+    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+    const of = (content, reason) => ({ content, finishReason: { unified: reason, raw: reason }, usage, warnings: [] });
+    const calls = ['rm', 'ls'].map((toolName) => ({ type: 'tool-call', toolCallId: toolName, toolName, input: '{}' }));
+    const prompts = [];
+    const doGenerate = async ({ prompt }) => prompts.push(prompt) === 1 ? of(calls, 'tool-calls') : of([{ type: 'text', text: 'ok' }], 'stop');
+    const ran = [];
+    const withTool = (name, more) => tool({ inputSchema: jsonSchema({ type: 'object', properties: {} }), execute: async () => ran.push(name), ...more });
+    const options = { model: new MockLanguageModelV4({ doGenerate }), tools: { rm: withTool('rm', { needsApproval: true }), ls: withTool('ls') }, prepareStep: prepareStep(), stopWhen: isStepCount(3) };
+    const question = { role: 'user', content: 'x' };
+    const asked = await generateText({ ...options, messages: [question] });
+    const responses = asked.content.filter((it) => it.type === 'tool-approval-request').map(({ approvalId }) => ({ type: 'tool-approval-response', approvalId, approved }));
+    const messages = [question, ...asked.response.messages, { role: 'tool', content: responses }];
+    assert.equal(repairMessages(messages), messages);
+    assert.equal((await generateText({ ...options, messages })).text, 'ok');
+    assert.deepEqual(ran, approved ? ['ls', 'rm'] : ['ls']);
+    const results = prompts.at(-1).filter((it) => it.role === 'tool').flatMap((it) => it.content);
+    assert.deepEqual(results.map((it) => [it.toolCallId, it.output.type]), [['ls', 'json'], ['rm', approved ? 'json' : 'execution-denied']]);
+  });
+}
+
 test('messages that did not change are the same objects', () => {
   const messages = MODEL_MESSAGES.unanswered;
   const repaired = repairMessages(messages);
@@ -97,5 +153,31 @@ test('fetch: a `Request`, bytes, and what is none of its business', async () => 
   assert.equal(lines.length, 1);
   await mendingFetch({}, spy)(`${baseURL}/embeddings`, init);
   assert.equal(seen[1][1], init);
+  const of = async (path, body, options, headers) => {
+    const before = seen.length;
+    await mendingFetch({ log: (line) => lines.push(line), ...options }, spy)(path, { method: 'POST', body: JSON.stringify(body), headers });
+    const { body: sent } = seen[before][1];
+    return JSON.parse(sent);
+  };
+  const named = { model: 'm', messages: ['anna', 'bob'].map((name) => ({ role: 'user', name, content: 'hi' })) };
+  assert.deepEqual(await of('https://api.openai.com/v1/chat/completions', named), named);
+  assert.deepEqual(await of('http://127.0.0.1/v1/chat/completions', named), named);
+  lines.length = 0;
+  assert.equal((await of('https://api.perplexity.ai/chat/completions', named)).messages.length, 1);
+  assert.match(lines[0], /name/);
+  const kept = { model: 'm', previous_response_id: 'r', input: [{ type: 'function_call_output', call_id: 'c1', output: '1' }] };
+  assert.deepEqual(await of('https://api.openai.com/v1/responses', kept), kept);
+  const broken = { messages: [{ role: 'user', content: [{ text: 'x' }] }, { role: 'assistant', content: [{ toolUse: { toolUseId: 'a', name: 'w', input: {} } }] }, { role: 'user', content: [{ text: 'y' }] }] };
+  const bedrock = 'https://bedrock-runtime.us-east-1.amazonaws.com/model/x/converse';
+  assert.notDeepEqual(await of(bedrock, broken, {}, { authorization: 'Bearer x' }), broken);
+  lines.length = 0;
+  assert.deepEqual(await of(bedrock, broken, {}, { Authorization: 'AWS4-HMAC-SHA256 x' }), broken);
+  assert.match(lines[0], /signed and sent as it is: chain::missing-tool-result/);
+  lines.length = 0;
+  assert.deepEqual(await of('https://api.openai.com/v1/threads/t/messages', CHAT.orphan[0]), CHAT.orphan[0]);
+  assert.deepEqual(await of(`${baseURL}/chat/completions`, { messages: CHAT.orphan }, {}, { 'content-encoding': 'gzip' }), { messages: CHAT.orphan });
+  assert.deepEqual(lines, []);
+  const buffer = new TextEncoder().encode(body).buffer;
+  assert.equal((await fetch(`${baseURL}/chat/completions`, { method: 'POST', body: buffer })).status, 200);
   await assert.rejects(mendingFetch({ nope: true }, spy)(`${baseURL}/chat/completions`, { method: 'POST', body }), /nope/);
 });

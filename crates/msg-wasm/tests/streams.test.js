@@ -138,6 +138,39 @@ test('a slow reader holds the source back', async () => {
   await reader.cancel();
 });
 
+test('tool events: a slow reader holds the source back, and a failure reaches both ends', async () => {
+  let pulled = 0;
+  const source = new ReadableStream({ pull: (it) => void it.enqueue(`${pulled++} `) }, { highWaterMark: 0 });
+  const reader = source.pipeThrough(smallTools.toolEvents()).getReader();
+  await reader.read();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.ok(pulled < 6, `${pulled} chunks were pulled`);
+  await reader.cancel();
+  let isLeft = false;
+  const wrong = new ReadableStream({ pull: (it) => void it.enqueue(3), cancel: () => void (isLeft = true) });
+  await assert.rejects(drained(wrong.pipeThrough(smallTools.toolEvents())), { name: 'TypeError', message: 'expected a string or bytes, found a number' });
+  assert.equal(isLeft, true);
+  const cut = new AbortController();
+  let isOver = false;
+  const endless = new ReadableStream({ pull: (it) => new Promise((resolve) => setTimeout(() => resolve(isOver || it.enqueue('a ')), 1)), cancel: () => void (isOver = true) });
+  const events = endless.pipeThrough(smallTools.toolEvents(), { signal: cut.signal });
+  setTimeout(() => cut.abort(), 10);
+  await assert.rejects(drained(events), { name: 'AbortError' });
+});
+
+test('what is not text, bytes or an event says how to get it', () => {
+  const asked = (act, message) => assert.throws(act, { name: 'TypeError', message });
+  for (const { StreamAssembler } of [main, small]) {
+    asked(() => new StreamAssembler().feed(new Response('x')), 'expected a string, bytes or an event, found an object of Response: `await it.text()` first');
+    asked(() => new StreamAssembler().feed(Promise.resolve({})), /: await it first$/);
+    asked(() => new StreamAssembler().feed(new Date(0)), 'expected a string, bytes or an event, found an object of Date');
+    asked(() => new StreamAssembler().feed((async function* all() { yield 1; })()), /collect its items first/);
+    asked(() => new StreamAssembler().feed({ a: 1n }), 'a is a bigint, which JSON cannot hold');
+  }
+  asked(() => new smallTools.ToolParser().feed(Promise.resolve('a')), /: await it first$/);
+  asked(() => smallTools.tools(new Blob(['a'])), /`await it.text\(\)` first$/);
+});
+
 test('the small module says what it does not have', () => {
   assert.throws(() => small.stream(BODY, { to: 'anthropic-events' }), /writes no streams/);
   assert.equal(small.stream(BODY, { to: 'native' }).complete, true);

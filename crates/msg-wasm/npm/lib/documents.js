@@ -1,18 +1,29 @@
 // The functions over whole documents.
 import { ACTS } from './acts.js';
 import { Engine } from './engine.js';
-import { CannotFit, OptionError } from './errors.js';
-import { documentOf, kindOf, textOf } from './input.js';
+import { CannotFit, OptionError, ParseError } from './errors.js';
+import { documentOf, kindOf } from './input.js';
 import { optionsOf, spelled } from './names.js';
 
+const strict = new TextDecoder('utf-8', { fatal: true });
+
 /** Calls an act, with the error's sentence in the names of this package. */
-export function called(engine, act, options, input, kept) {
+function called(engine, act, options, { input, kind }, kept) {
   try {
     return engine.call(ACTS[act], options, input, kept);
   } catch (error) {
     if (error instanceof OptionError) error.message = spelled(error.message, options);
+    if (error instanceof ParseError && kind === 'objects') throw withoutBytes(error);
     throw error;
   }
+}
+
+/** The error about objects, of which nobody has written the bytes. */
+function withoutBytes({ diagnostic }) {
+  const { start: _, end: __, line: ___, column: ____, ...at } = diagnostic.at ?? {};
+  const { at: _____, ...rest } = diagnostic;
+  const message = diagnostic.message.replace(/ at byte \d+(?=$|;)/, '');
+  return new ParseError({ ...rest, message, ...(Object.keys(at).length > 0 && { at }) });
 }
 
 /** What the engine made of a document, in the kind of the caller's. */
@@ -61,17 +72,30 @@ function keepMembers(mended, document, kept) {
   }
 }
 
+/** The JSON text of a request of a list, which one that is not JSON would end. */
+function requestOf(request, at) {
+  try {
+    const { input, kind } = documentOf(request);
+    if (kind === 'objects') return input;
+    const text = typeof input === 'string' ? input : strict.decode(input);
+    JSON.parse(text);
+    return text;
+  } catch (error) {
+    throw new TypeError(`[${at}]: ${error.message}`, { cause: error });
+  }
+}
+
 export function documentFunctions(engine) {
   const report = (act) => (document, options) =>
-    JSON.parse(called(engine, act, optionsOf(act, options), documentOf(document).input).report);
+    JSON.parse(called(engine, act, optionsOf(act, options), documentOf(document)).report);
 
   /** An answer with a document of the caller's format. */
   const edited = (act, document, options) => {
-    const { input, kind } = documentOf(document);
-    const isKept = kind === 'objects' && typeof document.toJSON !== 'function';
-    const answer = called(engine, act, optionsOf(act, options), input, isKept);
+    const given = documentOf(document);
+    const isKept = given.kind === 'objects' && typeof document.toJSON !== 'function';
+    const answer = called(engine, act, optionsOf(act, options), given, isKept);
     const isMarked = isKept && answer.document !== undefined;
-    const mended = isMarked ? withOwn(document, answer) : like(document, kind, answer);
+    const mended = isMarked ? withOwn(document, answer) : like(document, given.kind, answer);
     return { mended, changed: !answer.same, line: JSON.parse(answer.report) };
   };
 
@@ -82,11 +106,11 @@ export function documentFunctions(engine) {
 
   const convert = (document, to, options) => {
     if (typeof to !== 'string') throw new TypeError(`expected the name of a format, found ${kindOf(to)}`);
-    const { input, kind } = documentOf(document);
+    const given = documentOf(document);
     const members = { ...JSON.parse(optionsOf('convert', options) ?? '{}'), to };
-    const answer = called(engine, 'convert', JSON.stringify(members), input);
+    const answer = called(engine, 'convert', JSON.stringify(members), given);
     const line = JSON.parse(answer.report);
-    return { document: like(document, kind, answer), edits: line.edits, remaining: line.remaining ?? [] };
+    return { document: like(document, given.kind, answer), edits: line.edits, remaining: line.remaining ?? [] };
   };
 
   const fit = (document, options) => {
@@ -100,8 +124,8 @@ export function documentFunctions(engine) {
 
   const cache = (requests, options) => {
     if (!Array.isArray(requests)) throw new TypeError(`expected a list of requests, found ${kindOf(requests)}`);
-    const input = `[${requests.map(textOf).join(',')}]`;
-    return JSON.parse(called(engine, 'cache', optionsOf('cache', options), input).report);
+    const input = `[${requests.map(requestOf).join(',')}]`;
+    return JSON.parse(called(engine, 'cache', optionsOf('cache', options), { input, kind: 'text' }).report);
   };
 
   return {

@@ -1,5 +1,6 @@
 // The WebAssembly instance: texts in, answers out. `src/state.rs` is its other side.
 import { InternalError, OptionError, ParseError } from './errors.js';
+import { bytesOf, kindOf } from './input.js';
 
 const REPORT = 0, DOCUMENT = 1, SAME = 2, REFUSED = 3, BAD_OPTION = 4;
 /** Above this length a text is encoded first, so that no room of three times its size is asked for. */
@@ -31,7 +32,8 @@ export class Engine {
     const it = await (source ?? this.#source());
     if (it instanceof WebAssembly.Module) this.#module = it;
     else if (typeof Response === 'function' && it instanceof Response) this.#module = await compiled(it);
-    else this.#module = await WebAssembly.compile(it);
+    else if (bytesOf(it)) this.#module = await WebAssembly.compile(it);
+    else throw new TypeError(`expected a WebAssembly.Module, bytes or a Response, found ${kindOf(it)}${typeof it === 'string' || it instanceof URL ? ': `fetch` it first' : ''}`);
     this.#lose();
   }
 
@@ -130,7 +132,10 @@ export class Engine {
     const report = decoder.decode(new Uint8Array(exports.memory.buffer, exports.report() >>> 0, exports.report_len() >>> 0));
     if (status === REPORT || status === DOCUMENT || status === SAME) return report;
     if (status === REFUSED) throw new ParseError(JSON.parse(report).error);
-    if (status === BAD_OPTION) throw new OptionError(JSON.parse(report).error.message);
+    if (status === BAD_OPTION) {
+      const { message, code } = JSON.parse(report).error;
+      throw new OptionError(message, code);
+    }
     throw new InternalError('the parser is not known');
   }
 
@@ -143,8 +148,11 @@ export class Engine {
 
 /** Compiles while it downloads, where the server names the type of the file. */
 async function compiled(response) {
-  if (!response.ok) throw new Error(`${response.url}: status ${response.status}`);
   const type = response.headers.get('content-type') ?? '';
+  if (!response.ok || type.startsWith('text/html')) {
+    const found = response.ok ? 'a page' : `status ${response.status}`;
+    throw new Error(`the module is not at ${response.url} (${found}): the README says how bundlers find it, or what \`init\` takes`);
+  }
   if (WebAssembly.compileStreaming && type.startsWith('application/wasm')) return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
 }

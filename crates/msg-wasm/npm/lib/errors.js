@@ -17,11 +17,12 @@ function inOurWords(message) {
     .replace('this build reads and writes no logs of agents', 'this module has no logs of agents: `msg-conversations/sessions` has');
 }
 
-/** What every error of this package is. */
+/** What every error of this package is; `code` says which, for programs. */
 export class MsgError extends Error {
-  constructor(message, options) {
+  constructor(message, code, options) {
     super(message, options);
     this.name = new.target.name;
+    this.code = code;
   }
 }
 
@@ -30,25 +31,29 @@ export class ParseError extends MsgError {
   constructor(diagnostic) {
     const message = inOurWords(diagnostic.message);
     const fix = diagnostic.fix && inOurWords(diagnostic.fix);
-    super(fix ? `${message}; ${fix}` : message);
+    super(fix ? `${message}; ${fix}` : message, diagnostic.code);
     this.diagnostic = { ...diagnostic, message, ...(fix && { fix }) };
   }
 }
 
 /** An option that does not exist, or a value that it cannot have. */
 export class OptionError extends MsgError {
-  constructor(message, options) {
-    super(inOurWords(message), options);
+  constructor(message, code = 'cli::bad-option') {
+    super(inOurWords(message), code);
   }
 }
 
 /** Nothing that may be cut makes the conversation fit; `fitted` is what was reached. */
 export class CannotFit extends MsgError {
   constructor(fitted) {
-    super(fitted.reason ?? 'the conversation does not fit the budget');
+    super(fitted.reason ?? 'the conversation does not fit the budget', fitted.edits.find((it) => it.severity === 'error')?.code);
     this.fitted = fitted;
   }
 }
 
 /** A bug in this package. The next call starts afresh; parsers that were open are lost. */
-export class InternalError extends MsgError {}
+export class InternalError extends MsgError {
+  constructor(message, options) {
+    super(message, 'internal', options);
+  }
+}

@@ -2,9 +2,11 @@
 
 const LONE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
+export const isWellFormed = (text) => (text.isWellFormed ? text.isWellFormed() : text.search(LONE) < 0);
+
 /** JSON text in which half a surrogate pair is spelled as an escape: UTF-8 has no other way to keep it. */
 export function wellFormed(text) {
-  if (text.isWellFormed ? text.isWellFormed() : text.search(LONE) < 0) return text;
+  if (isWellFormed(text)) return text;
   return text.replace(LONE, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
@@ -27,13 +29,15 @@ export function kindOf(value) {
 const SUSPECT = /null|\{\}|\{"0":/;
 
 /** The JSON text of objects; a TypeError with the place where a value would be lost in it. */
-export function jsonOf(value) {
+export function jsonOf(value, replacer) {
   let json;
   try {
-    json = JSON.stringify(value);
+    json = JSON.stringify(value, replacer);
   } catch (error) {
     if (error instanceof RangeError) throw new TypeError('the value is nested too deeply', { cause: error });
+    if (!(error instanceof TypeError)) throw error;
     expectKept(value);
+    expectNoCircle(value);
     throw error;
   }
   if (json !== undefined && SUSPECT.test(json)) expectKept(value);
@@ -63,15 +67,41 @@ function expectKept(root) {
   }
 }
 
+/** A TypeError with the place where a value leads back to one that it is in. */
+function expectNoCircle(root) {
+  const places = new Map();
+  const found = [[root, '']];
+  while (found.length > 0) {
+    const [value, path] = found.at(-1);
+    // It is there a second time when all that it holds was seen.
+    if (places.get(value) === path) {
+      places.delete(value);
+      found.pop();
+      continue;
+    }
+    const outer = places.get(value);
+    if (outer !== undefined) throw new TypeError(`${path} leads back to ${outer || 'the whole'}: JSON cannot hold a circle`);
+    places.set(value, path);
+    const members = Array.isArray(value) ? value.map((it, n) => [it, `${path}[${n}]`]) : Object.keys(value).map((name) => [value[name], path === '' ? name : `${path}.${name}`]);
+    found.push(...members.filter(([it]) => typeof it === 'object' && it !== null && typeof it.toJSON !== 'function'));
+  }
+}
+
 const isLost = (value) => value instanceof ArrayBuffer || value instanceof Promise || value instanceof RegExp || value instanceof Error;
 
 /** Objects that hold a document and are none, and how to get it. */
 const ADVICE = [
+  [(it) => it instanceof String, ': `it.toString()` is one'],
   [(it) => typeof it.then === 'function', ': await it first'],
   [(it) => typeof it.text === 'function' && typeof it.arrayBuffer === 'function', ': `await it.text()` first'],
   [(it) => Symbol.asyncIterator in it || typeof it.getReader === 'function', ': collect its items first, in a list'],
   [(it) => Symbol.iterator in it && !Array.isArray(it) && typeof it.toJSON !== 'function', ': `Array.from(it)` is a list'],
 ];
+
+/** How to get what an object holds; nothing where it is not one of these. */
+export function adviceOn(value) {
+  return typeof value === 'object' && value !== null ? ADVICE.find(([is]) => is(value))?.[1] : undefined;
+}
 
 /** A document as text or bytes, and which of the three it was. */
 export function documentOf(document) {
@@ -79,16 +109,10 @@ export function documentOf(document) {
   const bytes = bytesOf(document);
   if (bytes) return { input: bytes, kind: 'bytes' };
   const isObject = typeof document === 'object' && document !== null;
-  const advice = isObject ? ADVICE.find(([is]) => is(document))?.[1] : undefined;
+  const advice = adviceOn(document);
   const json = isObject && advice === undefined ? jsonOf(document) : undefined;
   if (json === undefined) {
     throw new TypeError(`expected a string, bytes, a list of messages or a request, found ${kindOf(document)}${advice ?? ''}`);
   }
   return { input: json, kind: 'objects' };
-}
-
-/** A document as text. */
-export function textOf(document) {
-  const { input } = documentOf(document);
-  return typeof input === 'string' ? input : new TextDecoder().decode(input);
 }

@@ -1,5 +1,6 @@
 // Options in camel case, as the engine's options in snake case.
 import { OptionError } from './errors.js';
+import { isWellFormed, jsonOf, kindOf } from './input.js';
 import { OPTIONS } from './options.js';
 
 const snake = (name) => name.replace(/[A-Z]/g, (it) => `_${it.toLowerCase()}`);
@@ -11,25 +12,31 @@ const NESTED = new Set(['config', 'usage']);
 /** The JSON text of options, or nothing where there are none. An unknown name is an `OptionError`. */
 export function optionsOf(act, options) {
   if (options === undefined || options === null) return undefined;
-  if (typeof options !== 'object' || Array.isArray(options)) {
-    throw new TypeError(`expected an object of options, found ${Array.isArray(options) ? 'a list' : typeof options}`);
-  }
+  if (typeof options !== 'object' || Symbol.iterator in options) throw new TypeError(`expected an object of options, found ${kindOf(options)}`);
   const known = OPTIONS[act];
   const members = {};
   let isEmpty = true;
   for (const [name, value] of Object.entries(options)) {
     if (!known.includes(name)) throw new OptionError(unknown(act, name, known));
     if (value === undefined) continue;
-    if (typeof value === 'number' && !Number.isFinite(value)) throw new OptionError(`${name}: expected a number, found ${value}`);
+    if (typeof value === 'function' || typeof value === 'symbol') throw new OptionError(`${name}: expected a value that JSON has, found ${kindOf(value)}`);
     isEmpty = false;
     members[snake(name)] = NESTED.has(name) ? nested(value) : value;
   }
-  return isEmpty ? undefined : JSON.stringify(members, held);
+  if (isEmpty) return undefined;
+  try {
+    return jsonOf(members, held);
+  } catch (error) {
+    if (error instanceof OptionError) throw error;
+    throw new OptionError(error.message);
+  }
 }
 
 /** Refuses a value of options that JSON has no place for. */
 function held(name, value) {
   if (typeof value === 'bigint') throw new OptionError(`${camel(name)}: expected a number, found ${value}n`);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new OptionError(`${camel(name)}: expected a number, found ${value}`);
+  if (typeof value === 'string' && !isWellFormed(value)) throw new OptionError(`${camel(name)}: half of a surrogate pair, which UTF-8 cannot hold`);
   return value;
 }
 
@@ -95,6 +102,6 @@ function withGuess(sentence) {
 /** The engine's sentence about the JSON text of options, with the names of this package. */
 export function spelled(message, options) {
   const names = new Set(Object.values(OPTIONS).flat().map(snake));
-  const own = message.replace(/^options are not understood: /, '').replace(/ at line 1 column \d+$/, '').replace(/ \(--(\w+) N\)/, ' (`$1`)');
+  const own = message.replace(/^options are not understood: |^option \w+: /, '').replace(/ at line 1 column \d+$/, '').replace(/ \(--(\w+) N\)/, ' (`$1`)');
   return withGuess(named(own, options).replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (names.has(it) ? camel(it) : it)));
 }

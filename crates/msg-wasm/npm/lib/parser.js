@@ -1,7 +1,7 @@
 // What is fed in pieces: tool calls in model text, and streams of providers.
 import { ACTS } from './acts.js';
 import { InternalError, OptionError } from './errors.js';
-import { bytesOf, kindOf } from './input.js';
+import { adviceOn, bytesOf, kindOf } from './input.js';
 import { optionsOf, spelled } from './names.js';
 
 /** A parser of the engine, which is closed when the object is collected. */
@@ -68,7 +68,7 @@ export class Parser {
 
   #bytes(piece) {
     const bytes = bytesOf(piece);
-    if (bytes === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(piece)}`);
+    if (bytes === undefined) throw new TypeError(`expected a string or bytes, found ${kindOf(piece)}${adviceOn(piece) ?? ''}`);
     return bytes;
   }
 
@@ -88,7 +88,8 @@ export const whole = (engine, act) => (text, options) => {
   const input = typeof text === 'string' ? text : bytesOf(text);
   if (input === undefined) {
     const isEvents = act === 'stream' && typeof text === 'object' && text !== null;
-    throw new TypeError(`expected a string or bytes, found ${kindOf(text)}${isEvents ? ': `new StreamAssembler()` takes events' : ''}`);
+    const advice = adviceOn(text) ?? (isEvents ? ': `new StreamAssembler()` takes events' : '');
+    throw new TypeError(`expected a string or bytes, found ${kindOf(text)}${advice}`);
   }
   const given = optionsOf(act, options);
   try {

@@ -1,6 +1,14 @@
 // Streams of providers.
-import { bytesOf, jsonOf } from './input.js';
+import { adviceOn, bytesOf, jsonOf, kindOf } from './input.js';
 import { Parser, whole } from './parser.js';
+
+/** The JSON text of an event that an SDK parsed. */
+function eventOf(chunk) {
+  const advice = adviceOn(chunk);
+  const json = advice === undefined && !Array.isArray(chunk) ? jsonOf(chunk) : undefined;
+  if (json?.startsWith('{')) return json;
+  throw new TypeError(`expected a string, bytes or an event, found ${kindOf(chunk)}${advice ?? ''}`);
+}
 
 export function streamFunctions(engine) {
   class StreamAssembler {
@@ -10,8 +18,7 @@ export function streamFunctions(engine) {
     }
     feed(chunk) {
       const isObject = typeof chunk === 'object' && chunk !== null && bytesOf(chunk) === undefined;
-      if (isObject && Array.isArray(chunk)) throw new TypeError('expected a string, bytes or an event, found a list');
-      return this.#parser.feed(isObject ? `data: ${jsonOf(chunk)}\n\n` : chunk);
+      return this.#parser.feed(isObject ? `data: ${eventOf(chunk)}\n\n` : chunk);
     }
     finish() {
       const { half, rest } = this.#parser.finish();
