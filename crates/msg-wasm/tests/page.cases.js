@@ -1,5 +1,6 @@
 // What has to hold in a page and in a worker of a browser.
 import * as main from 'msg-conversations';
+import { repairMessages } from 'msg-conversations/ai-sdk';
 import { mendingFetch } from 'msg-conversations/fetch';
 import * as sessions from 'msg-conversations/sessions';
 import * as small from 'msg-conversations/stream';
@@ -100,6 +101,12 @@ const CASES = {
       const text = (await read(body.pipeThrough(events))).map((it) => (it.type === 'text-delta' ? it.text : '')).join('');
       equal([text, (await events.result).message.content], ['It 𝄞 works', 'It 𝄞 works']);
     }
+  },
+  'a hook of the AI SDK': () => {
+    const file = { type: 'file', data: new Uint8Array(2), mediaType: 'image/png' };
+    const messages = [{ role: 'user', content: [file] }, { role: 'user', content: 'b' }, { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'w', input: {} }] }];
+    const mended = repairMessages(messages);
+    equal([mended.length, mended[0] === messages[0], mended[1] === messages[1], mended[3].role], [4, true, true, 'tool']);
   },
   'a fetch that mends': async () => {
     const url = new URL('/v1/chat/completions', location.href).href;
