@@ -32,6 +32,26 @@ for (const platform of ['browser', 'node']) {
   });
 }
 
+test('two calls of `init` load once, and one that failed is tried again', async () => {
+  const { ToolParser, init } = await import(pathToFileURL(await bundled('twice.js', "export { ToolParser, init } from 'msg-conversations';", { platform: 'browser' })));
+  const { fetch } = globalThis;
+  let asked = 0;
+  globalThis.fetch = async () => {
+    asked += 1;
+    if (asked === 1) throw new TypeError('fetch failed');
+    return new Response(readFileSync(fileURLToPath(import.meta.resolve('msg-conversations/msg.wasm'))));
+  };
+  await assert.rejects(init(), /fetch failed/);
+  const [first, second] = [init(), init()];
+  await first;
+  const parser = new ToolParser();
+  await second;
+  await init();
+  globalThis.fetch = fetch;
+  assert.equal(asked, 2);
+  assert.equal([...parser.feed('a'), ...parser.finish()].map((it) => it.text).join(''), 'a');
+});
+
 test('without it the error says what to do', async () => {
   const page = await import(pathToFileURL(await bundled('page.js', SOURCE, { platform: 'browser' })));
   assert.throws(() => page.check(SOUND), /await init\(\) first$/);

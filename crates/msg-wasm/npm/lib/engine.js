@@ -15,6 +15,7 @@ export class Engine {
   #module;
   #load;
   #source;
+  #loading;
   #exports;
   #options = new Map();
   /** Counts instances: parsers of a lost one are lost too. */
@@ -26,10 +27,16 @@ export class Engine {
     this.#source = source;
   }
 
-  /** Takes a compiled module, or what one is compiled of. */
+  /** Takes a compiled module, or what one is compiled of. Without a source it loads once, however often it is asked. */
   async init(source) {
-    if (this.#module && source === undefined) return;
-    const it = await (source ?? this.#source());
+    if (source !== undefined && source !== null) return this.#take(source);
+    if (this.#module) return;
+    this.#loading ??= (async () => this.#take(this.#source()))().finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+
+  async #take(source) {
+    const it = await source;
     if (it instanceof WebAssembly.Module) this.#module = it;
     else if (typeof Response === 'function' && it instanceof Response) this.#module = await compiled(it);
     else if (bytesOf(it)) this.#module = await WebAssembly.compile(it);
