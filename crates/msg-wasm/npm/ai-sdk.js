@@ -70,7 +70,8 @@ function mended(messages, { log = warn, onRepair, ...options } = {}, { profile, 
     const isJoining = options.profile === undefined ? !STRICT.includes(profile) : JOINING.includes(options.profile);
     list = restored(it.document, messages, bones, isJoining);
     if (list.length === messages.length && list.every((message, at) => message === messages[at])) return messages;
-    edits = it.edits.filter(({ code }) => code !== SIGNATURE && !(isJoining && JOINED.has(code))).map((edit) => inMessages(edit, bones));
+    const done = it.edits.filter(({ code }) => code !== SIGNATURE && !(isJoining && JOINED.has(code)));
+    edits = (done.length > 0 ? done : it.edits).map((edit) => inMessages(edit, bones));
   } catch (error) {
     if (error instanceof OptionError) throw error;
     log(`the messages are sent as they are: ${error.message}`);
