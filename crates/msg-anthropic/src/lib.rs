@@ -9,6 +9,20 @@
 //! event: content_block_delta …                    feed ▶ StreamEvent ▶ EventWriter   any stream as this one
 //! ```
 //!
+//! ```
+//! use msg_anthropic::{ReadOptions, WriteOptions, messages};
+//!
+//! let body = br#"{"model":"claude-x","max_tokens":99,"messages":[{"role":"user","content":"Hi"}]}"#;
+//! let (document, report) = messages::read(body, &ReadOptions::new())?;
+//! assert!(report.is_empty()); // nothing was mended or dropped
+//!
+//! let mut out = Vec::new();
+//! document.write(&WriteOptions::new(), &mut out);
+//! assert_eq!(out, body);
+//! assert_eq!(document.into_messages()[0].text(), "Hi");
+//! # Ok::<(), msg_anthropic::Error>(())
+//! ```
+//!
 //! | step | take |
 //! |---|---|
 //! | request to bytes | [`MessagesRequest`], [`messages::write`] |

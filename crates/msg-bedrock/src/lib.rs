@@ -8,6 +8,20 @@
 //! {"contentBlockDelta":{"delta":{"text":"hi"}}}              feed ▶ StreamEvent
 //! ```
 //!
+//! ```
+//! use msg_bedrock::{ReadOptions, WriteOptions, converse};
+//!
+//! let body = br#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}"#;
+//! let (document, report) = converse::read(body, &ReadOptions::new())?;
+//! assert!(report.is_empty()); // nothing was mended or dropped
+//!
+//! let mut out = Vec::new();
+//! document.write(&WriteOptions::new(), &mut out);
+//! assert_eq!(out, body);
+//! assert_eq!(document.into_messages()[0].text(), "Hi");
+//! # Ok::<(), msg_bedrock::Error>(())
+//! ```
+//!
 //! | step | take |
 //! |---|---|
 //! | request to bytes | [`ConverseRequest`], [`converse::write`] |

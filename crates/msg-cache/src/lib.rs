@@ -7,8 +7,25 @@
 //! recorded responses ─▶ session ─▶ SessionRow
 //! ```
 //!
-//! Nothing is sent anywhere, no clock is read and no text is guessed: usage is what was recorded, rules and prices are
-//! data.
+//! ```
+//! use msg_cache::{CacheOptions, compare};
+//!
+//! let a = br#"{"model":"claude-x","system":"Now: 10:00","messages":[{"role":"user","content":"hi"}]}"#;
+//! let b = br#"{"model":"claude-x","system":"Now: 10:07","messages":[{"role":"user","content":"hi"}]}"#;
+//! let compared = compare(a, b, &CacheOptions::default())?;
+//! assert_eq!(compared.changes[0].code, "cache::volatile");
+//! # Ok::<(), msg_cache::Error>(())
+//! ```
+//!
+//! | you want | take |
+//! |---|---|
+//! | to compare two requests | [`compare`] |
+//! | to go through a log of requests, grouped into runs | [`Ledger`] |
+//! | to go through the responses of a session, without bodies | [`SessionLedger`] |
+//! | to read the usage object of any provider | [`CacheUsage`] |
+//! | to know what tokens cost | [`Prices`] |
+//!
+//! The crate does no I/O, reads no clock and guesses no text: usage is what was recorded, rules and prices are data.
 
 #![forbid(unsafe_code)]
 

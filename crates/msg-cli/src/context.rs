@@ -35,10 +35,10 @@ pub(crate) struct GlobalArgs {
     /// When to use colours; NO_COLOR is respected.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto)]
     pub(crate) color: When,
-    /// Say more on standard error, such as the format that was recognised.
+    /// Print more on standard error, such as the format that was recognised.
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// No progress, no summaries: only data, and what went wrong.
+    /// Print no progress and no summaries, only data and problems.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }

@@ -54,7 +54,7 @@ impl Endpoint {
     ) -> Result<Self, Failure> {
         refuse_if(
             !(url.starts_with("http://") || url.starts_with("https://")),
-            format!("found {url:?}, expected an http or https URL"),
+            format!("endpoint {url:?}: expected an http or https URL"),
         )?;
         refuse_if(
             cfg!(not(feature = "https")) && url.starts_with("https://"),

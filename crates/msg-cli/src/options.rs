@@ -216,11 +216,11 @@ pub(crate) struct RepairArgs {
     /// [default: drop].
     #[arg(long, value_name = "HOW", value_parser = ["drop", "user"])]
     unknown_role: Option<String>,
-    /// What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is
-    /// truncated, for display; sanitize: escape control characters, else write `{}` [default: keep].
+    /// What to do with arguments that are not JSON: keep them; mend those with one possible meaning; complete also
+    /// truncated ones, for display; sanitize: escape control characters, else write `{}` [default: keep].
     #[arg(long, value_name = "HOW", value_parser = ["keep", "mend", "complete", "sanitize"])]
     arguments: Option<String>,
-    /// Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only].
+    /// Also repair warnings: what the provider accepts but ignores, or may refuse [default: errors only].
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     all: bool,
@@ -230,7 +230,8 @@ pub(crate) struct RepairArgs {
 }
 
 impl ChainArgs {
-    /// The profile that was asked for; a file of profiles may have so many bytes. Fails for an unknown name and a file that is not a profile.
+    /// The profile that was asked for; a file of profiles may have so many bytes. Fails for an unknown name and a
+    /// file that is not a profile.
     pub(crate) fn profile(&self, max_bytes: u64) -> Result<Option<Profile>, Failure> {
         if let Some(path) = &self.profile_file {
             return profile_file(path, self.profile.as_deref(), max_bytes).map(Some);

@@ -171,6 +171,20 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| "the number is too large".to_owned())
 }
 
+/// Reads a number with or without a fraction.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|it: &f64| it.is_finite());
+    number.ok_or_else(|| "expected a number, such as 0.7".to_owned())
+}
+
+/// Takes a version that begins with a number.
+pub(crate) fn version(text: &str) -> Result<String, String> {
+    let is_version = text.trim_start_matches('v').starts_with(|it: char| it.is_ascii_digit());
+    is_version
+        .then(|| text.to_owned())
+        .ok_or_else(|| "expected a version, such as 2.1.197".to_owned())
+}
+
 /// As [`size`], where 0 makes no sense.
 pub(crate) fn above_zero(text: &str) -> Result<u64, String> {
     match size(text)? {

@@ -11,6 +11,22 @@
 //!               token_index: what each costs
 //! ```
 //!
+//! ```
+//! use msg_chainast::{ChainAst, SeededIds};
+//! use msg_compact::{Budget, CompactOutcome, Preset, TokenIndex, compact_with, count, digest};
+//! use msg_core::Message;
+//!
+//! let history = (0..20).flat_map(|_| [Message::user("why?"), Message::assistant("word ".repeat(100))]);
+//! let chain = ChainAst::parse(history.collect())?;
+//! let index = TokenIndex::of(&chain, Box::new(count::Script::new()), &[]);
+//! let (budget, pipeline) = (Budget::tokens(600), Preset::Balanced.pipeline());
+//! let summarise = |request: &_| Ok(digest(request)); // or ask a model
+//! let outcome = compact_with(&chain, &index, Some(&budget), &pipeline, &mut SeededIds::new(1), summarise)?;
+//! let CompactOutcome::Compacted(compaction) = outcome else { panic!("it fits when compacted") };
+//! assert!(compaction.after.tokens <= 600);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | you want | take |
 //! |---|---|
 //! | what a history costs, kept up to date | [`TokenIndex`], [`mod@count`] |

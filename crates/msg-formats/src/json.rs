@@ -257,7 +257,7 @@ fn of_value(text: &str, (line, noted): (usize, usize), res: &mut Vec<Diagnostic>
             Token::Text(quoted) => {
                 let may_be = memchr::memmem::find(quoted.as_bytes(), b"\\u").is_some();
                 if may_be && unescape(inner(quoted)).lone_surrogate && res.len() < MAX {
-                    let said = "half a surrogate pair is read as U+FFFD";
+                    let said = "unpaired surrogate, read as U+FFFD";
                     let code = Code::new("message::lone-surrogate");
                     res.push(at(Diagnostic::warning(code, said), before(text, quoted), line));
                 }
@@ -302,7 +302,7 @@ mod tests {
         assert!(shown("[{\"a\":\"a\"},{\"a\":1}]").is_empty());
         assert_eq!(
             shown(r#"["\ud83e\udd80","\ud83e"]"#),
-            ["(1, 17) half a surrogate pair is read as U+FFFD"]
+            ["(1, 17) unpaired surrogate, read as U+FFFD"]
         );
     }
 

@@ -9,6 +9,20 @@
 //! data: {"candidates":[{"content":{"parts":[…]}}]}         feed ▶ StreamEvent ▶ GeminiChunkWriter   any stream as this one
 //! ```
 //!
+//! ```
+//! use msg_gemini::{ReadOptions, WriteOptions, contents};
+//!
+//! let body = br#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}"#;
+//! let (document, report) = contents::read(body, &ReadOptions::new())?;
+//! assert!(report.is_empty()); // nothing was mended or dropped
+//!
+//! let mut out = Vec::new();
+//! document.write(&WriteOptions::new(), &mut out);
+//! assert_eq!(out, body);
+//! assert_eq!(document.into_messages()[0].text(), "Hi");
+//! # Ok::<(), msg_gemini::Error>(())
+//! ```
+//!
 //! | step | take |
 //! |---|---|
 //! | request to bytes | [`GenerateRequest`], [`contents::write`] |

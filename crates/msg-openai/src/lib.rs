@@ -10,6 +10,20 @@
 //! data: {"choices":[{"delta":{"content":"h"}}]}   feed ▶ StreamEvent ▶ ChunkWriter, ResponseEventWriter
 //! ```
 //!
+//! ```
+//! use msg_openai::{ReadOptions, WriteOptions, chat};
+//!
+//! let body = br#"{"model":"gpt-x","messages":[{"role":"user","content":"Hi"}],"seed":7}"#;
+//! let (document, report) = chat::read(body, &ReadOptions::new())?;
+//! assert!(report.is_empty()); // nothing was mended or dropped
+//!
+//! let mut out = Vec::new();
+//! document.write(&WriteOptions::new(), &mut out);
+//! assert_eq!(out, body);
+//! assert_eq!(document.into_messages()[0].text(), "Hi");
+//! # Ok::<(), msg_openai::Error>(())
+//! ```
+//!
 //! | step | Chat Completions | Responses |
 //! |---|---|---|
 //! | request to bytes | [`ChatRequest`], [`chat::write`] | [`ResponsesRequest`], [`responses::write`] |

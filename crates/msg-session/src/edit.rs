@@ -205,7 +205,7 @@ static ALL: LazyLock<Facts> = LazyLock::new(|| {
 
 /// Says of each finding what the agent makes of it; `version` is the newest one that is known if none is named.
 pub(crate) fn judge(dialect: Dialect, version: Option<&str>, findings: &mut [Finding]) {
-    let version = version.map(numbers);
+    let version = version.map(numbers).filter(|it| !it.is_empty());
     for it in findings {
         let Some(code) = it.code.as_str().strip_prefix("session::") else { continue };
         it.outcome = outcome(code, dialect, version.as_deref(), it.case);
@@ -264,6 +264,7 @@ fn written(version: &[u64]) -> String {
 }
 
 fn numbers(version: &str) -> Vec<u64> {
+    let version = version.trim_start_matches('v');
     version.split(['.', '-', ' ']).map_while(|it| it.parse().ok()).collect()
 }
 

@@ -13,7 +13,7 @@ use crate::Dialect;
 #[non_exhaustive]
 pub enum Error {
     /// No dialect has this name.
-    #[error("no session dialect is called {0:?}")]
+    #[error("no session dialect is called {0:?}, expected {all}", all = names())]
     NoDialect(String),
     /// The input of a line is not base64.
     #[error("input_b64 is not base64")]
@@ -133,6 +133,12 @@ impl Error {
     pub(crate) fn written(error: &std::io::Error) -> Self {
         Error::Written(error.to_string())
     }
+}
+
+/// The names of all dialects.
+fn names() -> String {
+    let names: Vec<_> = Dialect::ALL.iter().map(|it| it.name()).collect();
+    names.join(", ")
 }
 
 fn seen_as(dialect: &Option<Dialect>) -> String {

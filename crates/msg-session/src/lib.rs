@@ -8,6 +8,19 @@
 //!                                                                                   └▶ findings ▶ edits of bytes
 //! ```
 //!
+//! ```
+//! use msg_session::{Blob, Session, SessionOptions};
+//!
+//! let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"timestamp":"2026-11-20T10:00:00Z","message":{"role":"user","content":"Hi"}}"#;
+//! let torn = format!("{line}\n{{\"type\":\"ass"); // the machine lost power
+//! let mut session = Session::recognise(vec![Blob::new("session.jsonl", torn)])?;
+//!
+//! let findings = session.repair(&SessionOptions::default())?;
+//! assert_eq!(findings[0].code, "session::torn-tail");
+//! assert_eq!(session.blobs()[0].bytes, format!("{line}\n").as_bytes());
+//! # Ok::<(), msg_session::Error>(())
+//! ```
+//!
 //! | you want | take |
 //! |---|---|
 //! | which agent wrote some files | [`Session::recognise`] |

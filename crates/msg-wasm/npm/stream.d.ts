@@ -17,12 +17,25 @@ export interface StreamEvent {
 
 /** A stream that was assembled: what `msg stream --json` prints. */
 export interface Streamed {
-  message?: Record<string, unknown>;
+  /** The message of the first answer; null if there is none. */
+  message?: Record<string, unknown> | null;
   finish_reason?: string | null;
-  complete?: boolean;
+  /** If the stream has several answers, each with its `message` and `finish_reason`. */
+  choices?: Array<Record<string, unknown>>;
   usage?: Record<string, unknown> | null;
+  model?: string | null;
+  id?: string | null;
+  /** False if the stream broke off: its last call must not be run. */
+  complete?: boolean;
+  /** The error that the provider sent. */
+  error?: unknown;
+  /** The ids of calls whose arguments are incomplete. */
+  incomplete_calls?: string[];
   errors: Diagnostic[];
   warnings: Diagnostic[];
+  /** What this form has no member for. */
+  left_out?: Diagnostic[];
+  /** With the option `events`. */
   events?: StreamEvent[];
   [member: string]: unknown;
 }

@@ -9,8 +9,12 @@ export function init(source?: ModuleSource | Promise<ModuleSource>): Promise<voi
 
 /** Model text that was read: what `msg tools --json` prints. */
 export interface Segmented {
+  /** Texts, thinking and tool calls in order; `kind` says which. A call with `complete: false` must not be run. */
   segments: Array<Record<string, unknown>>;
-  diagnostics: Diagnostic[];
+  /** The codes of what was malformed, without their area `xml`, by position. */
+  errors: string[];
+  /** With the option `events`. */
+  events?: StreamEvent[];
   [member: string]: unknown;
 }
 

@@ -388,6 +388,25 @@ fn values(help: &str) -> (String, Vec<String>) {
     (head.to_owned(), words.iter().map(|it| it.trim_matches('`').to_owned()).collect())
 }
 
+/// What the help of a flag says of files, lines and repetition, and what is true of an argument of a function.
+const OF_A_FUNCTION: &[(&str, &str)] = &[
+    ("[default: all, with jsonl none]", "[default: none]"),
+    (" (files, or lines with jsonl)", ""),
+    (" (k, M)", ""),
+    (" in a JSON file", ""),
+    ("the tool definitions in FILE (a JSON list)", "these tool definitions"),
+    ("the plan in FILE", "this plan"),
+    ("Write the plan to FILE", "Add the plan to the report"),
+    (
+        "Write the records of the compaction to FILE, one JSON object per line",
+        "Add the records of the compaction to the report",
+    ),
+    ("Print what was reached", "Give what was reached"),
+    ("An option of the preset; repeatable", "Options of the preset"),
+    ("; repeatable, replaces", "; replaces"),
+    (". Repeatable", "; several as a list"),
+];
+
 /// A sentence for a docstring: names of flags are names of options, without markup of the page.
 fn in_python(text: &str) -> String {
     let mut res = String::new();
@@ -403,9 +422,7 @@ fn in_python(text: &str) -> String {
     }
     let res = res.replace("\\|", "|").replace('\\', "").replace("; `msg profiles` lists them", "");
     // A function reads one document, as a line of JSON Lines is read, and takes numbers.
-    let res = res.replace("[default: all, with jsonl none]", "[default: none]");
-    let res = res.replace(" (files, or lines with jsonl)", "").replace(" (k, M)", "");
-    let res = res.replace(" in a JSON file", "");
+    let res = OF_A_FUNCTION.iter().fold(res, |res, (flag, option)| res.replace(flag, option));
     without_rules(&without_status(&res)).trim_end_matches('.').to_owned()
 }
 

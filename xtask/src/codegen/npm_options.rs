@@ -199,8 +199,11 @@ fn with_names(text: &str, known: &BTreeSet<&str>) -> String {
 fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
-    let upper = |it: &str| it[..1].to_uppercase() + &it[1..];
-    words.filter(|it| !it.is_empty()).fold(first, |res, it| res + &upper(it))
+    words.filter(|it| !it.is_empty()).fold(first, |res, it| res + &capital(it))
+}
+
+fn capital(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
 }
 
 /// The members of a schema's object.
@@ -222,6 +225,9 @@ fn object(schema: &Value, indent: &str) -> Res<String> {
             (Some("object"), _) => object(of, &format!("{indent}  "))?,
             _ => return Err(format!("{name}: no type of TypeScript is known for {of}").into()),
         };
+        if let Some(about) = schema["properties"][name]["description"].as_str() {
+            writeln!(res, "{indent}  /** {}. */", capital(about))?;
+        }
         writeln!(res, "{indent}  {name}{mark}: {of};")?;
     }
     Ok(format!("{res}{indent}}}"))

@@ -144,7 +144,9 @@ pub(crate) fn generate_formats(workspace: &Workspace) -> Res<Vec<Output>> {
 /// The title of a page and the first sentence after it.
 fn opening(page: &str) -> Option<(&str, String)> {
     let (title, rest) = page.strip_prefix("# ")?.split_once('\n')?;
-    let is_prose = |it: &&str| !it.is_empty() && !it.starts_with(['<', '#', '|', '-', '`', '>']);
+    let is_code = |it: &&str| it.starts_with("```");
+    let is_prose =
+        |it: &&str| !it.is_empty() && !is_code(it) && !it.starts_with(['<', '#', '|', '-', '>']);
     let paragraph = rest.split("\n\n").map(str::trim).find(is_prose)?;
     let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = words.find(". ").map_or(words.len(), |it| it + 1);

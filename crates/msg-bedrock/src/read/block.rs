@@ -107,7 +107,7 @@ pub(super) fn rest(members: &Members<'_>) -> Option<RawJson> {
 pub(crate) fn note_odd(source: &str, cx: &mut Context<'_, '_>) {
     for (at, it) in elements(source).into_iter().enumerate() {
         if let Some((_, is_cut)) = text_of(it) {
-            cx.shape(format!("content[{at}] is a text in the place of a block"));
+            cx.shape(format!("content[{at}] must be a block, found a string"));
             if is_cut {
                 cx.lone_surrogate("content");
             }
@@ -138,12 +138,12 @@ fn note_texts(at: usize, name: &str, source: &str, cx: &mut Context<'_, '_>) {
         let place = format!("content[{at}].{name}.{}", it.name);
         let is_text = it.value.starts_with('"');
         match (&*it.name, is_text) {
-            ("input", true) => cx.shape(format!("{place} is a text in the place of an object")),
+            ("input", true) => cx.shape(format!("{place} must be an object, found a string")),
             ("content", true) => {
-                cx.shape(format!("{place} is a text in the place of a list of blocks"));
+                cx.shape(format!("{place} must be a list of blocks, found a string"));
             }
             ("content", false) if elements(it.value).iter().any(|it| it.starts_with('"')) => {
-                cx.shape(format!("{place} has a text in the place of a block"));
+                cx.shape(format!("{place} must contain blocks, found a string"));
             }
             _ => {}
         }

@@ -70,7 +70,7 @@ pub(crate) fn read_system<'a>(
             BEDROCK,
             [RoleContent::ROLE, RoleContent::CONTENT_OTHER << 5 | RoleContent::CONTENT],
         );
-        cx.shape("system is a text in the place of a list of blocks");
+        cx.shape("system must be a list of blocks, found a string");
         let text = cx.text(text, "system");
         if text.is_empty() { Vec::new() } else { vec![Part::text(text)] }
     } else if source.starts_with('[') {
@@ -137,7 +137,7 @@ fn read_members<'a>(
             }
             Kind::String => {
                 fields.vary(RoleContent::CONTENT, RoleContent::CONTENT_OTHER);
-                cx.shape("content is a text in the place of a list of blocks");
+                cx.shape("content must be a list of blocks, found a string");
                 let text = cx.text(text_of(source).unwrap_or_default(), "content");
                 vec![Part::text(text)]
             }

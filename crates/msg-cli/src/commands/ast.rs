@@ -34,7 +34,7 @@ pub(crate) struct Args {
     input: InputArgs,
     #[command(flatten)]
     chain: ChainArgs,
-    /// Mend the chain first.
+    /// Repair the chain first.
     #[arg(long = "repair")]
     mend: bool,
     #[command(flatten)]

@@ -29,10 +29,10 @@ use crate::sessions::load;
 
 /// Show where the prompt cache broke, why, and what it cost
 ///
-/// Compares a request with the one before it in the order in which the provider caches: tools, system, messages. Give two
-/// request bodies, a log of requests (JSON Lines), or a session whose agent records usage. Usage is what was recorded; prices
-/// and the providers' rules are data that `--prices` replaces and `--rules` prints. Status 1 if something broke or was
-/// missed.
+/// Compares each request with the one before it, in the order in which the provider caches: tools, system, messages.
+/// The input is two request bodies, a log of requests (JSON Lines), or a session whose agent records usage. Usage is
+/// what was recorded. `--prices` replaces the built-in prices, `--rules` prints the caching rules. The exit status is
+/// 1 if the cache broke or was missed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg cache turn-7.json turn-8.json
@@ -45,10 +45,12 @@ pub(crate) struct Args {
     /// Compare the two requests in each line: {"a":REQUEST,"b":REQUEST}.
     #[arg(long)]
     pairs: bool,
-    /// The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised.
+    /// The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default:
+    /// recognised.
     #[arg(long, value_name = "NAME")]
     from: Option<Source>,
-    /// The provider whose caching rules apply. Default: by API, model and address.
+    /// The provider whose caching rules apply; a name without rules has those of OpenAI. Default: by API, model
+    /// and address.
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// Prices in LiteLLM's format, instead of the built-in list.
@@ -139,7 +141,8 @@ impl Args {
     fn options(&self) -> Result<LedgerOptions, Failure> {
         let prices = self.prices.as_deref().map(|path| {
             let text = side_file(path, self.limit.max_bytes)?;
-            Prices::read(text.as_bytes()).map_err(refused)
+            Prices::read(text.as_bytes())
+                .map_err(|it| Failure::Refused(format!("{}: {it} ({})", path.display(), it.code())))
         });
         let family = match self.from {
             Some(Source::Requests(family)) => Some(family),

@@ -43,19 +43,19 @@ const MAX_ANSWER: u64 = 16 << 20;
 
 /// Ask the model that a message file names; stream the answer and append it to the file.
 ///
-/// The question is -m, else standard input, else the last message of the file if nothing answers it;
-/// after tool results the answer continues without one. The agent is --agent, else the one that the
+/// The question is -m, else standard input, else the last message of the file if it has no answer. After tool results
+/// the answer continues without a question. The agent is --agent, else the one that the
 /// message addresses, else the file's default. The key is read from OPENAI_API_KEY (ANTHROPIC_API_KEY for
-/// Anthropic's, GEMINI_API_KEY or GOOGLE_API_KEY for Gemini's) and sent to the endpoint's host only. The
-/// answer is in the file while it comes: Ctrl-C, a closed terminal or a killed process keep what has come
-/// (exit status 130 if it was interrupted).
+/// Anthropic's, GEMINI_API_KEY or GOOGLE_API_KEY for Gemini's) and sent to the endpoint's host only. The answer is
+/// written to the file while it arrives: after Ctrl-C, a closed terminal or a killed process, the file contains what
+/// arrived until then (exit status 130 if it was interrupted).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg chat talk.msg.md -m 'What is in a?'
   msg chat talk.msg.md --agent critic --dry-run
   OPENAI_BASE_URL=http://localhost:8080/v1 msg chat talk.msg.md --model m -m hi")]
 pub(crate) struct Args {
-    /// The message file; made if it is missing.
+    /// The message file; created if it is missing.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The question.
@@ -63,8 +63,8 @@ pub(crate) struct Args {
     message: Option<String>,
     #[command(flatten)]
     who: request::WhoArgs,
-    /// Switch a Markdown file on, make its section, write to a newer format, to a file with errors or to
-    /// one of another kind. Appending to a message file needs none: that is what it is for.
+    /// Switch a Markdown file on, create its section, or write to a file with a newer format, with errors or of
+    /// another kind. A message file needs no --force.
     #[arg(long)]
     force: bool,
     /// Print the request; send nothing, change nothing.
@@ -73,27 +73,27 @@ pub(crate) struct Args {
     /// The endpoint [default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, else the provider's].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The kind of the endpoint; openai if the URL does not tell.
+    /// The API of the endpoint [default: recognised from the URL, else openai].
     #[arg(long, value_enum)]
     api: Option<Api>,
-    /// What the provider accepts: the history is mended for it too (msg profiles lists them).
+    /// Repair the history for this provider; `msg profiles` lists them.
     #[arg(long, value_name = "NAME", value_parser = crate::words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     #[command(flatten)]
     client: reply::ClientArgs,
-    /// How long the endpoint may be silent, in seconds.
+    /// The time that the endpoint may be silent, in seconds.
     #[arg(long, value_name = "S", default_value_t = 120)]
     timeout: u64,
-    /// How often the request is sent again after 429 and 5xx, as Retry-After says, 60 s later at most.
+    /// How often to send the request again after 429 and 5xx; waits as Retry-After says, at most 60 s.
     #[arg(long, value_name = "N", default_value_t = 3)]
     retries: u32,
-    /// The longest answer that is taken, in bytes; one that goes on is ended there, and kept.
+    /// The longest answer in bytes; a longer one is cut off there, and kept.
     #[arg(long, value_name = "N", default_value_t = MAX_ANSWER, value_parser = crate::words::size)]
     max_answer_bytes: u64,
     /// The largest file that is read, in bytes.
     #[arg(long, value_name = "N", default_value_t = MAX_DOCUMENT, hide_default_value = true, value_parser = crate::words::size)]
     max_bytes: u64,
-    /// Print the outcome as JSON instead of the answer while it comes.
+    /// Print the outcome as JSON instead of the answer while it arrives.
     #[arg(long)]
     json: bool,
 }

@@ -22,8 +22,8 @@ use crate::{input, words};
 
 /// List all problems of a conversation.
 ///
-/// Finds calls without results, results without calls, duplicate ids and roles out of order; with --profile
-/// also what that provider rejects, with --messages also problems of single messages.
+/// Finds calls without results, results without calls, duplicate ids and roles out of order. With --profile it also
+/// reports what that provider refuses, with --messages problems of single messages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg check session.json

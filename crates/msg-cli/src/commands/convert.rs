@@ -25,10 +25,10 @@ use crate::output::{ReportArgs, end_line};
 use crate::render::Quotes;
 use crate::{input, render, words};
 
-/// Convert a conversation between formats; what the target cannot hold is reported.
+/// Convert a conversation between formats, and report what the target cannot hold.
 ///
-/// Without --request the conversation is converted, and the other members of the document are listed. From
-/// a format to itself the JSON value stays the same, including member order and spelling of numbers.
+/// Without --request only the conversation is converted, and the other members of the document are listed. A
+/// conversion from a format to itself keeps the JSON value, the order of members and the spelling of numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg convert --to anthropic --request --model claude-x --max-tokens 4096 request.json
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Options of the reader and the writer as a JSON object, such as `{"layout":"canonical"}`.
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
-    /// Mend the output for this provider, as `msg repair --profile` does; exit with status 1 if errors remain.
+    /// Repair the output for this provider, as `msg repair --profile` does; exit with status 1 if errors remain.
     #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     /// Treat losses as errors: exit with status 1.

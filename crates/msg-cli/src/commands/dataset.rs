@@ -15,11 +15,13 @@ use crate::render::{plural, safe};
 use crate::sessions::load::{is_a_session, load};
 use crate::{render, sessions};
 
-/// Make training samples of agents' sessions, a line of JSON each
+/// Write training samples of agents' sessions, one JSON object per line
 ///
-/// A sample is what the model saw: a session is split at each compaction and at each branch, and of samples that begin
+/// A sample is what the model saw: a session is split at each compaction and at each branch, and of samples that
+/// begin
 /// alike the longest stays. Each answer has weight 1 in one sample; copies and interrupted answers have weight 0.
-/// Secrets are replaced unless --no-redact is given. Exit status 1 if a view was left out or a call is in no sample.
+/// Secrets are replaced unless --no-redact is given. The exit status is 1 if a part of a session or a call is in no
+/// sample.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg dataset latest -o train.jsonl
@@ -29,7 +31,7 @@ pub(crate) struct Args {
     /// Files, folders, ids of sessions, `latest` or `latest:DIALECT`.
     #[arg(value_name = "SESSION", required = true)]
     sessions: Vec<PathBuf>,
-    /// Whose sessions they are; recognised from name and content if not given.
+    /// The agent that wrote the sessions [default: recognised from name and content].
     #[arg(long, value_name = "DIALECT")]
     from: Option<Dialect>,
     /// The form of a sample.

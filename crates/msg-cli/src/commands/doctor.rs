@@ -25,7 +25,7 @@ use crate::options::Flags;
 use crate::output::{Output, json_line};
 use crate::render;
 
-/// Find what keeps an agent's session from being resumed, and mend it
+/// Explain why an agent cannot resume a session, and repair it
 ///
 /// SESSION is a file or folder, the id of a session, `latest` or `latest:DIALECT`, or - for standard input. Without
 /// --fix nothing is written. With --jsonl each line is {"name","dialect","input" or "input_b64","options"}.
@@ -37,30 +37,30 @@ use crate::render;
   msg doctor --fix ~/.codex/sessions/2026/01/01/rollout.jsonl
   msg doctor --error 'messages.3: tool_use ids were found without tool_result' latest:claude-code")]
 pub(crate) struct Args {
-    /// The sessions; without one, those of this machine are listed and checked.
+    /// The sessions [default: list and check those of this machine].
     #[arg(value_name = "SESSION")]
     sessions: Vec<PathBuf>,
-    /// Whose sessions they are; recognised from name and content if not given.
+    /// The agent that wrote the sessions [default: recognised from name and content].
     #[arg(long, value_name = "DIALECT")]
     from: Option<Dialect>,
-    /// Mend in place, after a backup NAME.bakN.
+    /// Repair in place, after a backup NAME.bakN.
     #[arg(long)]
     fix: bool,
-    /// Mend a session that seems to be in use, too.
+    /// Also repair a session that seems to be in use.
     #[arg(long)]
     force: bool,
-    /// Print what --fix would change as a unified diff, long lines cut to what changes; nothing is written.
+    /// Print what --fix would change as a unified diff, long lines cut to the changes; write nothing.
     #[arg(long, conflicts_with_all = ["fix", "jsonl"])]
     diff: bool,
-    /// Put the newest backup back, after a backup of the session as it is now.
+    /// Restore the newest backup, after a backup of the current session.
     #[arg(long, conflicts_with_all = ["fix", "diff", "jsonl", "branches", "error", "report"])]
     undo: bool,
-    /// Say which branches there are beside what a resume sends; --leaf reads along one.
+    /// List the branches that a resume does not send; --leaf reads along one.
     #[arg(long, conflicts_with = "jsonl")]
     branches: bool,
     #[command(flatten)]
     what: WhatArgs,
-    /// Replace secrets in everything that is printed.
+    /// Replace secrets in the output.
     #[arg(long)]
     redact: bool,
     /// The JSON form.
@@ -68,38 +68,38 @@ pub(crate) struct Args {
     json: bool,
     #[command(flatten)]
     lines: LineArgs,
-    /// Write codes and places to FILE, without any text of the session.
+    /// Write the codes and places of findings to FILE, without text of the session.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args, Serialize)]
 struct WhatArgs {
-    /// Make the mends of warnings too.
+    /// Also repair warnings.
     #[arg(long)]
     all: bool,
-    /// Remove the thoughts of the model.
+    /// Remove the reasoning of the model.
     #[arg(long)]
     drop_thinking: bool,
-    /// Remove what only another account can decrypt.
+    /// Remove reasoning that only another account can decrypt.
     #[arg(long)]
     drop_encrypted: bool,
     /// Remove lines with errors from a data set.
     #[arg(long)]
     drop: bool,
-    /// The message of the provider: find what it is about.
+    /// Find the place that this message of the provider is about.
     #[arg(long, value_name = "TEXT")]
     error: Option<String>,
-    /// Judge findings by this version of the agent [default: the newest one that is known].
-    #[arg(long, value_name = "V")]
+    /// Judge by the rules of this version of the agent, such as 2.1.197 [default: the newest known].
+    #[arg(long, value_name = "V", value_parser = crate::words::version)]
     agent_version: Option<String>,
-    /// Read the session along this record.
+    /// Read the branch of the session that contains this record.
     #[arg(long, value_name = "ID")]
     leaf: Option<String>,
-    /// Do not look into records above this size, in bytes.
+    /// Do not parse records larger than this, in bytes (k, M).
     #[arg(long, value_name = "N", value_parser = crate::words::size)]
     max_record: Option<u64>,
-    /// Read tool calls in the text of older sessions.
+    /// Also read tool calls in the texts of older sessions.
     #[arg(long)]
     xml: bool,
 }

@@ -48,7 +48,7 @@ enum Sub {
     #[command(after_help = "Examples:
   msg file parse talk.msg.md")]
     Parse(Parse),
-    /// Say what is odd about the file; exit status 1 if there are errors.
+    /// List the problems of the file; exit with status 1 if there are errors.
     #[command(after_help = "Examples:
   msg file check talk.msg.md --json")]
     Check(Check),
@@ -63,22 +63,22 @@ enum Sub {
   msg file list agents talk.msg.md"
     )]
     List(List),
-    /// Put headings, definitions and gaps into canonical form; bodies stay.
+    /// Put headings, definitions and gaps into canonical form; keep bodies.
     #[command(after_help = "Examples:
   msg file fmt talk.msg.md --write
   msg file fmt talk.msg.md --check")]
     Fmt(Fmt),
-    /// Append a cell, or with --jsonl a cell or message a line; acknowledged when it is durable.
+    /// Append a cell, or with --jsonl one cell or message per line; acknowledge each when it is durable.
     #[command(after_help = "Examples:
   msg file append talk.msg.md --body 'What is in a?'
   msg file append talk.msg.md --type critic --kind output --body 'One line.'
   msg file append talk.msg.md --jsonl < cells.jsonl")]
     Append(append::Append),
-    /// Record what running a code cell or a call gave.
+    /// Record the result of a code cell or a call.
     #[command(after_help = "Examples:
   msg file run-result talk.msg.md --of '#3' --stdout ok --exit-code 0")]
     RunResult(append::RunResult),
-    /// Change what holds from here on.
+    /// Change a setting from here on.
     #[command(
         subcommand,
         after_help = "Examples:
@@ -89,7 +89,7 @@ enum Sub {
 
 #[derive(Debug, clap::Subcommand)]
 enum List {
-    /// The agents that take part.
+    /// List the agents of the file.
     #[command(after_help = "Examples:
   msg file list agents talk.msg.md --json")]
     Agents(Agents),
@@ -97,7 +97,7 @@ enum List {
 
 #[derive(Debug, clap::Subcommand)]
 enum Set {
-    /// The agent that answers from now on, by a `[set]` cell.
+    /// Set the agent that answers from now on, with a `[set]` cell.
     #[command(after_help = "Examples:
   msg file set default critic talk.msg.md")]
     Default(append::SetDefault),
@@ -269,10 +269,10 @@ fn check(request: Request) -> Answered {
 struct History {
     #[command(flatten)]
     file: FileArgs,
-    /// Who shall answer; else the addressee of the last message, else the default.
+    /// The agent that answers [default: the addressee of the last message, else the file's default].
     #[arg(long, value_name = "NAME", conflicts_with = "jsonl")]
     agent: Option<String>,
-    /// Leave calls at the end unanswered where they have no result.
+    /// Allow calls without results at the end.
     #[arg(long, conflicts_with = "jsonl")]
     open: bool,
 }

@@ -28,10 +28,10 @@ use crate::input::{Sources, side_file};
 use crate::options::{Flags, as_object};
 use crate::words;
 
-/// Compact a conversation until it fits a budget; print it, report what was cut.
+/// Compact a conversation until it fits a budget, and report what was cut.
 ///
-/// Summaries are digests made without a model, unless --summarizer names an endpoint. Exit status 1
-/// if it does not fit; nothing is printed then without --json or --best-effort.
+/// Summaries are digests made without a model, unless --summarizer names an endpoint. If the conversation cannot fit,
+/// the exit status is 1, and nothing is printed without --json or --best-effort.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg fit --budget 8k session.json -o smaller.json
@@ -52,18 +52,18 @@ pub(crate) struct Args {
     /// Print the result as JSON: whether it fits, before and after, edits, messages.
     #[arg(long)]
     json: bool,
-    /// Compact the session of an agent in its own file, by the agent's own record, after making a backup.
+    /// Compact an agent's session in its own file, with the agent's own kind of record; keep a backup.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
     in_session: bool,
-    /// Print the requests of the first step as JSON lines, and do nothing; with --in-session the lines that
-    /// would be appended.
+    /// Change nothing; print the summary requests of the first step as JSON Lines, or with --in-session the lines to
+    /// append.
     #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
     dry_run: bool,
 }
 
 #[derive(Debug, Clone, clap::Args)]
 struct FileArgs {
-    /// Write the plan to FILE: it can be applied to the grown conversation, and undone.
+    /// Write the plan to FILE; `--apply` repeats it on the grown conversation, `--undo` undoes it.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Apply the plan in FILE instead of compacting.
@@ -72,7 +72,7 @@ struct FileArgs {
     /// Undo the plan in FILE instead of compacting.
     #[arg(long, value_name = "FILE", conflicts_with_all = OTHER_THAN_A_PLAN)]
     undo: Option<PathBuf>,
-    /// Write the records of the compaction to FILE, a line of JSON each.
+    /// Write the records of the compaction to FILE, one JSON object per line.
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
     /// The session that the records name.
@@ -130,10 +130,10 @@ struct ModelArgs {
     /// The model to ask.
     #[arg(long, value_name = "M", requires = "summarizer")]
     model: Option<String>,
-    /// How many summaries are asked for at once.
+    /// How many summaries to request at once.
     #[arg(long, value_name = "N", default_value_t = 4, requires = "summarizer")]
     requests: usize,
-    /// How long one summary may take, in seconds.
+    /// The time limit of one summary, in seconds.
     #[arg(long, value_name = "S", default_value_t = 120, requires = "summarizer")]
     timeout: u64,
 }
@@ -300,19 +300,19 @@ pub(crate) struct FitArgs {
     /// Keep to what this provider accepts; `msg profiles` lists them.
     #[arg(help_heading = "What is accepted", long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
-    /// Mend the chain first.
+    /// Repair the chain first.
     #[arg(help_heading = "What is accepted", long)]
     repair: bool,
     /// Accept unanswered calls at the end.
     #[arg(help_heading = "What is accepted", long)]
     open: bool,
-    /// When a summary fails: keep what it was to replace, or put a digest there [default: the preset's].
+    /// When a summary fails: keep the messages, or replace them with a digest [default: the preset's].
     #[arg(help_heading = "What is cut", long, value_name = "HOW", value_parser = ["keep", "digest"])]
     on_failure: Option<String>,
     /// Print what was reached even if it does not fit.
     #[arg(help_heading = "What is accepted", long)]
     best_effort: bool,
-    /// Take what is lost, and not cut, for an error: exit status 1.
+    /// Treat losses other than cuts as errors: exit with status 1.
     #[arg(help_heading = "What is accepted", long)]
     strict: bool,
     /// A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT.

@@ -20,32 +20,32 @@ use crate::sessions::load::{SessionFile, Sum, Used, load};
 use crate::sessions::{Candidate, load};
 use crate::{context, render, sessions};
 
-/// List the sessions that agents left on this machine
+/// List the sessions of agents on this machine
 ///
-/// A line a session: time of the last record, dialect, project, title, messages, size. Nothing is written.
+/// One line per session: time of the last record, dialect, project, title, messages, size. Writes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg list
   msg list --dialect codex --check
   msg list ~/backup/sessions --json")]
 pub(crate) struct Args {
-    /// Files and folders to look in, instead of the places where agents put their sessions.
+    /// Files and folders to search [default: the places where agents store their sessions].
     #[arg(value_name = "PLACE")]
     places: Vec<PathBuf>,
     /// Sessions of this dialect only.
     #[arg(long, value_name = "DIALECT")]
     dialect: Option<Dialect>,
-    /// Mark sessions in which doctor finds an error with !.
+    /// Mark sessions in which `msg doctor` finds an error with !.
     #[arg(long)]
     check: bool,
-    /// Show what each session used: responses, tokens of the prompts (new, read from and written to the cache) and of
-    /// the answers; and the sum, in which a response that a fork repeats counts once.
+    /// Show the usage of each session: responses, prompt tokens (new, read from the cache, written to it) and answer
+    /// tokens; then the sum, which counts a response that a fork repeats once.
     #[arg(long)]
     usage: bool,
     /// Replace secrets in what is shown.
     #[arg(long)]
     redact: bool,
-    /// The JSON form: a line a session.
+    /// Print JSON, one line per session.
     #[arg(long)]
     json: bool,
     /// Whether the command that mends a session is printed below it.
@@ -282,10 +282,10 @@ fn human(it: &Line) -> String {
     )
 }
 
-/// Find text in the sessions that agents left on this machine
+/// Find text in the sessions of agents on this machine
 ///
-/// What users and models said is searched, results of tools with --tools. A text in small letters finds capitals too.
-/// Status 1 if nothing is found. Nothing is written.
+/// Searches what users and models said, with --tools also results of tools. A lower-case TEXT ignores case. The exit
+/// status is 1 if nothing is found.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg find 'connection refused'
@@ -294,7 +294,7 @@ pub(crate) struct FindArgs {
     /// The text.
     #[arg(value_name = "TEXT")]
     text: String,
-    /// Files and folders to look in, instead of the places where agents put their sessions.
+    /// Files and folders to search [default: the places where agents store their sessions].
     #[arg(value_name = "PLACE")]
     places: Vec<PathBuf>,
     /// Sessions of this dialect only.
@@ -309,7 +309,7 @@ pub(crate) struct FindArgs {
     /// Replace secrets in what is shown.
     #[arg(long)]
     redact: bool,
-    /// The JSON form: a line a hit.
+    /// Print JSON, one line per hit.
     #[arg(long)]
     json: bool,
 }

@@ -97,7 +97,8 @@ commands! {
     Reference(reference::Args),
 }
 
-/// The help of the whole program: the commands by task, which clap cannot group by itself. A test compares it with the
+/// The help of the whole program: the commands by task, which clap cannot group by itself. A test compares it with
+/// the
 /// commands that there are.
 const HELP: &str = "\
 {about}
@@ -106,8 +107,8 @@ const HELP: &str = "\
 
 Mend:
   check        Report every problem of a conversation, and where it is
-  repair       Mend a conversation with the smallest edits, and report each
-  doctor       Find what keeps an agent's session from being resumed, and mend it
+  repair       Repair a conversation with the smallest edits, and report each
+  doctor       Explain why an agent cannot resume a session, and repair it
 
 Move:
   convert      Convert between providers, agents, frameworks and files; report every loss
@@ -125,10 +126,10 @@ Look:
   cache        Show where the prompt cache broke, why, and what it cost
   ast          Show a conversation as a tree of sections and pairs
   transcript   Write a conversation as plain text or XML for a summariser
-  tools        Read thinking, text and tool calls out of model text
-  list         List the sessions that agents left on this machine
-  find         Search those sessions for text
-  dataset      Make training samples of sessions, each answer supervised once
+  tools        Extract thinking, text and tool calls from model text
+  list         List the sessions of agents on this machine
+  find         Search the sessions of agents for text
+  dataset      Write training samples of sessions, each answer supervised once
 
 Write:
   file         Read, check, format and append to Markdown message files
@@ -144,8 +145,8 @@ Options:
 {options}
 
 Examples:
-  msg check session.json             what is wrong with it
-  msg repair session.json -o b.json  mend it, and list the edits
+  msg check session.json             list what is wrong
+  msg repair session.json -o b.json  repair it, and list the edits
   msg --explain chain::missing-tool-result
 
 Exit status: 0 nothing wrong, 1 errors found in the conversation, 2 not done, 130 chat interrupted.
@@ -165,7 +166,7 @@ Exit status: 0 nothing wrong, 1 errors found in the conversation, 2 not done, 13
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
-    /// Say what a diagnostic means, with an example before and after.
+    /// Explain a diagnostic code, with an example before and after.
     #[arg(long, value_name = "CODE", value_parser = words::code(), hide_possible_values = true)]
     explain: Option<String>,
     #[command(subcommand)]

@@ -192,7 +192,7 @@ impl Command for SchemaArgs {
   msg profiles mistral
   msg profiles --json")]
 pub(crate) struct ProfilesArgs {
-    /// Show all fields of this profile, and where they come from.
+    /// Show all fields of this profile, and their sources.
     #[arg(value_parser = crate::words::profile(), hide_possible_values = true)]
     name: Option<String>,
     /// Print the profiles with all their fields as JSON.

@@ -17,10 +17,10 @@ use crate::options::{ChainArgs, Flags, RepairArgs, RequestArgs};
 use crate::output::ReportArgs;
 use crate::render::{Quotes, plural};
 
-/// Mend a conversation with the smallest edits, and list them.
+/// Repair a conversation with the smallest edits, and list them.
 ///
-/// Prints the mended conversation in its own format, and the list of edits on standard error or to
-/// --report. Sound parts keep their bytes. Exits with status 1 if errors remain, which are listed.
+/// Prints the repaired conversation in its own format, and the edits on standard error or in --report. No byte
+/// changes that no edit names. Exits with status 1 if errors remain, and lists them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg repair session.json -o mended.json

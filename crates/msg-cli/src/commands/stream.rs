@@ -21,8 +21,8 @@ use crate::render::Quotes;
 
 /// Assemble captured provider streams into their messages.
 ///
-/// An input is the body as it came over the wire: server-sent events of Chat Completions,
-/// Responses, Anthropic Messages or Gemini, or a JSON document. Exits with status 1 if a stream has errors.
+/// An input is the body as it came over the wire: server-sent events, or a JSON document; for Bedrock also its binary
+/// events. Exits with status 1 if a stream has errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg stream capture.sse

@@ -24,9 +24,9 @@ use crate::{jsonl, render};
 
 /// Read model text: thinking, text and tool calls
 ///
-/// The input is the text of one assistant message. With --jsonl each line is {"input":TEXT} or {"input_b64":BASE64}
-/// with optional "options" (the options below, in snake case) and "stream_splits"; or one of {"call":…}, {"result":…},
-/// {"result_text":…} and {"definitions":…}, which are written as text, or read from it.
+/// The input is the text of one assistant message. With --jsonl each line is {"input":TEXT} or {"input_b64":BASE64},
+/// with optional "options" (the options below, in snake case) and "stream_splits". A line {"call":…}, {"result":…} or
+/// {"definitions":…} is written as text; {"result_text":…} is read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg tools answer.txt
@@ -148,7 +148,7 @@ pub(crate) struct ReadArgs {
     /// How to handle thinking.
     #[arg(long, value_name = "WHAT", default_value = "extract", value_parser = ["extract", "drop", "off"])]
     thinking: String,
-    /// The message begins inside thinking: the template has opened the tag.
+    /// The text begins inside thinking, because the template opened the tag.
     #[arg(long)]
     implicit_thinking: bool,
     /// How to handle calls in code fences.
@@ -159,7 +159,7 @@ pub(crate) struct ReadArgs {
         Dialects::NAMES.join(", ")
     ))]
     dialects: Option<String>,
-    /// A TOML file that describes further dialects; each is on.
+    /// Read further dialects from a TOML file, and enable them.
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     dialect_file: Vec<PathBuf>,
@@ -171,10 +171,10 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     schema: Option<PathBuf>,
-    /// Why the model stopped; length and its like mean that the text was cut.
+    /// Why the model stopped; `length` and the like mean that the text was cut off.
     #[arg(long, value_name = "R")]
     finish_reason: Option<String>,
-    /// Bytes fed at a time; 0 for all at once. It changes no answer.
+    /// Feed N bytes at a time; 0 feeds everything at once. The result is the same.
     #[arg(long, value_name = "N", default_value_t = 0)]
     chunk: usize,
     /// The largest block that is kept, in bytes.
@@ -227,8 +227,9 @@ fn parse_file<T: serde::de::DeserializeOwned>(
     expected: &str,
 ) -> Result<T, Failure> {
     let text = side_file(path, max_bytes)?;
-    serde_json::from_str(&text)
-        .map_err(|error| Failure::Usage(format!("{} holds no {expected}: {error}", path.display())))
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::Usage(format!("{}: expected {expected}: {error}", path.display()))
+    })
 }
 
 /// Names, or a file of definitions.

@@ -28,8 +28,8 @@ use crate::{input, words};
 
 /// Cut a conversation to its last or first messages that fit, without summaries.
 ///
-/// The options are those of LangChain's trim_messages; a call always keeps its results. Exit status 1, and
-/// nothing is printed, if no message fits. With --jsonl a line may bring "options" with the flags below, in
+/// The options are those of LangChain's trim_messages; a call keeps its results. If no message fits, nothing is
+/// printed and the exit status is 1. With --jsonl a line may bring "options" with the flags below, in
 /// snake case.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -61,7 +61,7 @@ struct HowArgs {
     /// With strategy last: keep the system message at the beginning.
     #[arg(long)]
     include_system: bool,
-    /// Keep whole lines of the message at the cut, where all of it does not fit.
+    /// Keep whole lines of the message at the cut if not all of it fits.
     #[arg(long)]
     allow_partial: bool,
     /// How tokens are counted [default: script].
@@ -112,8 +112,8 @@ fn expect_a_limit(options: &TrimOptions) -> Result<(), Refusal> {
 
 /// Keep some messages: those of a role, a name, a tool or a range.
 ///
-/// Of several kinds of marks a message must fit each; of one kind that is repeated, one is enough. A call and
-/// its results stay or go together. With --jsonl a line may bring "options" with the flags below, in snake
+/// A message must match every kind of option given; of a repeated option, one match is enough. A call and its results
+/// stay or go together. With --jsonl a line may bring "options" with the flags below, in snake
 /// case.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -133,10 +133,10 @@ struct WhatArgs {
     /// Messages of this role: system, developer, user, assistant, tool; repeatable.
     #[arg(long, value_name = "ROLE", value_delimiter = ',', value_parser = words::role())]
     role: Vec<String>,
-    /// Messages whose author is called so; repeatable.
+    /// Messages whose author has this name; repeatable.
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
-    /// Messages that call this tool, or hold its results; repeatable.
+    /// Messages that call this tool or contain its results; repeatable.
     #[arg(long, value_name = "NAME")]
     tool: Vec<String>,
     /// Messages A to B-1, from 0; either may be left out.
@@ -278,11 +278,11 @@ fn say(cx: &Context, name: &str, left_out: &[Diagnostic]) {
     }
 }
 
-/// Show before which messages a conversation may be cut.
+/// List the places where a conversation may be cut.
 ///
-/// What a cut leaves is a valid chain, and with --profile one that the provider accepts; the system message
-/// stays in front. A cut that splits the current turn costs its signed reasoning. Exit status 1 if the
-/// messages are not a valid chain.
+/// The messages after a cut are a valid chain, with --profile one that the provider accepts; the system message stays
+/// in front. A cut that splits the current turn loses its signed reasoning. The exit status is 1 if the messages are
+/// not a valid chain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg cut-points session.json

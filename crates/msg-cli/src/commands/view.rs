@@ -47,8 +47,8 @@ const PAGE: usize = 500;
 
 /// Write a conversation as self-contained HTML pages.
 ///
-/// No script, no font, no network: files to look at, to keep or to send. Markdown is rendered, HTML of the
-/// conversation is shown as text. Results are next to their calls, problems at the messages that they concern.
+/// A page needs no script, no font and no network. Markdown is rendered; HTML in the conversation is shown as text.
+/// Results are shown next to their calls, problems at their messages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg view session.json -o page.html
@@ -60,19 +60,19 @@ pub(crate) struct Args {
     input: InputArgs,
     #[command(flatten)]
     chain: ChainArgs,
-    /// Only the messages of this role; repeatable.
+    /// Show only messages of this role; repeatable.
     #[arg(long, value_name = "ROLE", value_parser = words::role(), help_heading = "Page")]
     role: Vec<String>,
-    /// Texts as they are, instead of rendered Markdown.
+    /// Show texts as they are, instead of rendered Markdown.
     #[arg(long, help_heading = "Page")]
     raw: bool,
-    /// How many messages are on a page [default: 500 with -o, else all].
+    /// The number of messages per page [default: 500 with -o, else all].
     #[arg(long, value_name = "N", value_parser = words::count_above_zero, help_heading = "Page")]
     page_size: Option<usize>,
     /// How tokens are counted [default: script].
     #[arg(long, value_name = "NAME", value_parser = words::counter(), help_heading = "Page")]
     counter: Option<Counter>,
-    /// What a million tokens cost, in and out: each section is given its cost, nothing cached.
+    /// The prices of a million input and output tokens; show the cost of each section, without a cache.
     #[arg(long, value_name = "IN:OUT", help_heading = "Page")]
     price: Option<TokenPrice>,
     /// Replace secrets in what is shown.
@@ -81,7 +81,7 @@ pub(crate) struct Args {
     /// Write to FILE instead of standard output, further pages beside it; a FOLDER gets a page for each input.
     #[arg(short, long, value_name = "FILE|FOLDER", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Open the page in the browser ($BROWSER, or the system's); without -o it is in a temporary folder.
+    /// Open the page in the browser ($BROWSER, or the system's); without -o it is written to a temporary folder.
     #[arg(long, help_heading = "Output")]
     browser: bool,
 }
@@ -372,8 +372,8 @@ fn timed(view: &View, bytes: &[u8]) -> Vec<Recorded> {
 
 /// Write a conversation as text or XML, for the prompt of a summariser.
 ///
-/// Each message under a line [ROLE NAME]: its texts, calls as name(arguments), results as name: … What a model
-/// thought stays out. With --jsonl each line is answered by {"transcript":TEXT}, and may bring "options" with
+/// Each message has a line [ROLE NAME], then its texts, calls as name(arguments) and results as name: … Reasoning is
+/// left out. With --jsonl each line is answered by {"transcript":TEXT}, and may bring "options" with
 /// the flags below, in snake case.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:

@@ -14,6 +14,7 @@ mod doctor;
 mod explain;
 mod files;
 mod fit;
+mod forms;
 mod lines;
 mod message_files;
 mod pages;

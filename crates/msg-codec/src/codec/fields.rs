@@ -333,17 +333,17 @@ impl<'a, 'r> Context<'a, 'r> {
         self.text((it.text, it.lone_surrogate), member)
     }
 
-    /// Notes half a surrogate pair in the text of a member.
+    /// Notes an unpaired surrogate in the text of a member.
     pub fn lone_surrogate(&mut self, member: &str) {
         self.is_lossy = true;
-        let text = format!("half a surrogate pair in member {member} was read as U+FFFD");
+        let text = format!("unpaired surrogate in member {member}, replaced with U+FFFD");
         self.find(Severity::Warning, "message::lone-surrogate", text);
     }
 
     /// A name is text too, and two that differ in nothing else become one.
     pub fn lone_surrogate_in_name(&mut self) {
         self.is_lossy = true;
-        let text = "half a surrogate pair in the name of a member was read as U+FFFD";
+        let text = "unpaired surrogate in the name of a member, replaced with U+FFFD";
         self.find(Severity::Warning, "message::lone-surrogate", text.to_owned());
     }
 
@@ -362,13 +362,13 @@ impl<'a, 'r> Context<'a, 'r> {
     /// Notes a member that came twice.
     pub fn duplicate(&mut self, member: &str) {
         self.is_lossy = true;
-        let text = format!("member {member} is there more than once, the last one counts");
+        let text = format!("duplicate member {member}, the last one is used");
         self.find(Severity::Warning, "message::duplicate-member", text);
     }
 
     /// Notes a member that came twice beside the messages.
     pub(crate) fn duplicate_in_body(&mut self, member: &str) {
-        let text = format!("member {member} is there more than once, the last one counts");
+        let text = format!("duplicate member {member}, the last one is used");
         let code = Code::new("message::duplicate-member");
         self.findings.push(Diagnostic::new(Severity::Warning, code, text));
     }

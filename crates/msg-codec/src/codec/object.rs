@@ -397,7 +397,7 @@ impl ContentValue {
         known: impl Fn(&str) -> Option<(&'static Shape, Build)>,
     ) -> Result<Part, JsonError> {
         if reader.peek()? == Kind::String {
-            cx.shape("a part is a bare string, no object");
+            cx.shape("a part must be an object, found a string");
             return Ok(Self::bare_text(origin, cx.string(reader.string()?, "content")));
         }
         Self::read_known(reader, cx, origin, known)

@@ -451,7 +451,7 @@ fn is_judged(format: &Origin) -> bool {
 }
 
 fn foreign(what: &str, name: &str, owner: &str) -> Diagnostic {
-    let text = format!("the {what} {name} is of {owner}, which --from {owner} reads");
+    let text = format!("{name} is a {what} of {owner}; --from {owner} reads it");
     Diagnostic::error(Code::new("message::foreign-part"), text)
 }
 

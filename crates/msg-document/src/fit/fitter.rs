@@ -436,7 +436,11 @@ impl Test {
 
 impl TestAnswer {
     fn parse(text: &str) -> Result<Self, Refusal> {
-        let unknown = || Refusal::bad_option(format!("no test summariser is called {text:?}"));
+        let unknown = || {
+            Refusal::bad_option(format!(
+                "no test summariser is called {text:?}, expected fixed:TEXT, len, hash, echo:N, digest, error or fail-on:TEXT"
+            ))
+        };
         match (text, text.split_once(':')) {
             ("len", _) => Ok(TestAnswer::Len),
             ("hash", _) => Ok(TestAnswer::Hash),

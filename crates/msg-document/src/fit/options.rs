@@ -34,7 +34,7 @@ pub struct FitOptions {
     pub cut: FitCut,
     /// Keep to what this provider accepts.
     pub profile: Option<String>,
-    /// Mend the chain first.
+    /// Repair the chain first.
     pub repair: bool,
     /// Accept unanswered calls at the end.
     pub open: bool,
@@ -92,7 +92,8 @@ pub struct FitLimit {
     pub target: Option<FitTarget>,
     /// The prices of a prompt cache, `READ:WRITE` as shares of the input price, or a provider's; chooses the target.
     pub cache: Option<String>,
-    /// The least that stays where the target is chosen by the prices of a cache; an eighth of the budget if not given.
+    /// The least that stays where the target is chosen by the prices of a cache; an eighth of the budget if not
+    /// given.
     pub keep: Option<u64>,
     /// The entries of the prompt cache have expired: compact from three quarters of what is usable on.
     pub cold: bool,
@@ -111,7 +112,7 @@ pub struct FitCut {
     pub pin: Option<Vec<Pin>>,
     /// Bytes to which the outputs of a tool are cut first.
     pub tool_caps: BTreeMap<String, u64>,
-    /// When a summary fails: keep what it was to replace, or put a digest there.
+    /// When a summary fails: keep the messages, or replace them with a digest.
     pub on_failure: Option<OnFailure>,
     /// Summarisers that make tests repeatable.
     pub test_summarizer: Option<Vec<String>>,
@@ -363,7 +364,8 @@ pub(crate) struct FitMembers {
     target: Option<FitTarget>,
     /// The prices of a prompt cache, `READ:WRITE` as shares of the input price, or a provider's; chooses the target.
     cache: Option<String>,
-    /// The least that stays where the target is chosen by the prices of a cache; an eighth of the budget if not given.
+    /// The least that stays where the target is chosen by the prices of a cache; an eighth of the budget if not
+    /// given.
     keep: Option<u64>,
     /// The entries of the prompt cache have expired: compact from three quarters of what is usable on.
     cold: bool,
@@ -385,7 +387,7 @@ pub(crate) struct FitMembers {
     tool_caps: BTreeMap<String, u64>,
     /// Keep to what this provider accepts.
     profile: Option<String>,
-    /// Mend the chain first.
+    /// Repair the chain first.
     repair: bool,
     /// Accept unanswered calls at the end.
     open: bool,

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 pub struct ToolsOptions {
     /// What markup means.
     pub read: Arc<ParseOptions>,
-    /// Why the model stopped; length and its like mean that the text was cut.
+    /// Why the model stopped; `length` and the like mean that the text was cut off.
     pub finish: Option<FinishReason>,
     /// Bytes that are fed at a time; 0 feeds all at once. The answer is the same.
     pub chunk: usize,
@@ -106,7 +106,8 @@ impl<'de> Deserialize<'de> for Tools {
     }
 }
 
-/// The names in a text with commas, or what `name` says of each element of a list. A schema inside an element is kept as its
+/// The names in a text with commas, or what `name` says of each element of a list. A schema inside an element is kept
+/// as its
 /// text, which an untagged enum cannot read.
 fn names_of<'de, D: Deserializer<'de>>(
     deserializer: D,

@@ -53,7 +53,7 @@ pub(super) fn read<'a>(
 ) -> Result<Part, JsonError> {
     match reader.peek()? {
         Kind::String if depth == Depth::Content => {
-            cx.shape("a part is a bare string, no object");
+            cx.shape("a part must be an object, found a string");
             return Ok(ContentValue::bare_text(GEMINI, cx.string(reader.string()?, "parts")));
         }
         Kind::Object => {}

@@ -381,7 +381,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn role_changed(&mut self, from: &str) {
-        let text = format!("the format has no role {from} here: the message goes to the user");
+        let text = format!("role {from} has no place here, the message is written as user");
         self.objects.losses.warn("convert::role-changed", None, text);
     }
 

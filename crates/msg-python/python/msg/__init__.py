@@ -79,8 +79,8 @@ def check(document: "Document", /, **options: "Unpack[CheckOptions]") -> Checked
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
@@ -111,8 +111,8 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models
@@ -124,8 +124,8 @@ def repair(document: "D", /, **options: "Unpack[RepairOptions]") -> "Repaired[D]
         orphans: What to do with results that match no call: fabricate a call, drop them, or keep them [default: fabricate]
         first: What to do with an assistant message at the start: insert a user message before it, or drop it [default: insert]
         unknown_role: What to do with a message of unknown role: drop it, or make it a user message [default: drop]
-        arguments: What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]
-        all: Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]
+        arguments: What to do with arguments that are not JSON: keep them; mend those with one possible meaning; complete also truncated ones, for display; sanitize: escape control characters, else write `{}` [default: keep]
+        all: Also repair warnings: what the provider accepts but ignores, or may refuse [default: errors only]
         strict: Treat losses as errors
         id_pattern: The pattern of fresh tool call ids, such as `call_{r:24:x}`
 
@@ -202,8 +202,8 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         request: Convert the whole request (tools, limits, temperature …), not only its conversation
@@ -231,7 +231,7 @@ def convert(document: "Any", /, to: str, **options: "Any") -> "Converted[Any]":
         unsigned: How to handle unsigned reasoning; none is `keep` in the same format and `drop` otherwise
         ids: How to handle ids
         thoughts: How to handle thoughts
-        profile: Mend the output for this provider, as `msg repair profile` does
+        profile: Repair the output for this provider, as `msg repair profile` does
         system_prompt: The prompt, if no system message is emitted
         system_role: The role of system turns and of the prompt
         agent_display_name: The name that takes the place of `product_name` in the injected prompt
@@ -255,13 +255,13 @@ def stats(document: "Document", /, **options: "Unpack[StatsOptions]") -> "Stats"
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         budget: A limit in tokens, drawn as a line over the growth
         counter: How tokens are counted [default: script, or the preset's]
-        tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
+        tools: Count these tool definitions instead of those of the request body
         usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
         top: How many of the largest parts to list
 
@@ -278,13 +278,13 @@ def tokens(document: "Document", /, **options: "Unpack[StatsOptions]") -> int:
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         budget: A limit in tokens, drawn as a line over the growth
         counter: How tokens are counted [default: script, or the preset's]
-        tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
+        tools: Count these tool definitions instead of those of the request body
         usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
         top: How many of the largest parts to list
     """
@@ -298,8 +298,8 @@ def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[Fit
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         budget: The limit, in tokens unless unit says otherwise
@@ -311,24 +311,24 @@ def fit(document: "D", /, *, budget: "int | None" = None, **options: "Unpack[Fit
         keep: With cache, keep at least this much [default: an eighth of the budget]
         cold: Compact from three quarters of the budget on: the prompt cache has expired anyway
         counter: How tokens are counted [default: script, or the preset's]
-        tools: Count the tool definitions in FILE (a JSON list) instead of those of the request body
+        tools: Count these tool definitions instead of those of the request body
         usage: Calibrate by a reported usage: so many prompt tokens for the first K messages
         preset: What to do, in which order [default: balanced]
-        config: An option of the preset; repeatable
+        config: Options of the preset
         policies: The policies to run instead of a preset, as a JSON list
-        pin: What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user
+        pin: What stays: first-user, contains:TEXT, tool:NAME; replaces first-user
         tool_caps: Bytes to which the outputs of a tool are cut first
         profile: Keep to what this provider accepts
-        repair: Mend the chain first
+        repair: Repair the chain first
         open: Accept unanswered calls at the end
-        on_failure: When a summary fails: keep what it was to replace, or put a digest there [default: the preset's]
-        best_effort: Print what was reached even if it does not fit
-        strict: Take what is lost, and not cut, for an error: exit status 1
+        on_failure: When a summary fails: keep the messages, or replace them with a digest [default: the preset's]
+        best_effort: Give what was reached even if it does not fit
+        strict: Treat losses other than cuts as errors
         test_summarizer: A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT
-        records: Write the records of the compaction to FILE, a line of JSON each
-        plan: Write the plan to FILE: it can be applied to the grown conversation, and undone
-        apply: Apply the plan in FILE instead of compacting
-        undo: Undo the plan in FILE instead of compacting
+        records: Add the records of the compaction to the report
+        plan: Add the plan to the report; `apply` repeats it on the grown conversation, `undo` undoes it
+        apply: Apply this plan instead of compacting
+        undo: Undo this plan instead of compacting
         top: How many parts `stats` lists
 
     >>> fit([{"role": "user", "content": "hi"}], budget=1000).status
@@ -418,8 +418,8 @@ class Checker:
 
     Options:
         from_: The format of the input [default: recognised from its content, then its name]
-        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable
-        join: Take the request from one member and its answer from another, such as `input,output`. Repeatable
+        field: Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list
+        join: Take the request from one member and its answer from another, such as `input,output`; several as a list
         calls: Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]
         max_bytes: Refuse documents larger than this many bytes [default: 256 MiB]
         model: The model that wrote the assistant messages, if the document does not name it: some providers refuse signed reasoning of other models

@@ -42,15 +42,15 @@ def doctor(session: D, /, *, agent: Agent | None = None, **options: Unpack[Docto
     ``agent`` names who wrote it; it is recognised if not given. No file is read or written.
 
     Options:
-        all: Make the mends of warnings too
-        drop_thinking: Remove the thoughts of the model
-        drop_encrypted: Remove what only another account can decrypt
+        all: Also repair warnings
+        drop_thinking: Remove the reasoning of the model
+        drop_encrypted: Remove reasoning that only another account can decrypt
         drop: Remove lines with errors from a data set
-        error: The message of the provider: find what it is about
-        agent_version: Judge findings by this version of the agent [default: the newest one that is known]
-        leaf: Read the session along this record
-        max_record: Do not look into records above this size, in bytes
-        xml: Read tool calls in the text of older sessions
+        error: Find the place that this message of the provider is about
+        agent_version: Judge by the rules of this version of the agent, such as 2.1.197 [default: the newest known]
+        leaf: Read the branch of the session that contains this record
+        max_record: Do not parse records larger than this, in bytes
+        xml: Also read tool calls in the texts of older sessions
 
     >>> record = {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "Hi"}}
     >>> report = doctor([record])

@@ -83,9 +83,9 @@ class CheckOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list"""
     join: Union[Union[str, Sequence[str]], None]
-    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
+    """Take the request from one member and its answer from another, such as `input,output`; several as a list"""
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
@@ -114,9 +114,9 @@ class RepairOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list"""
     join: Union[Union[str, Sequence[str]], None]
-    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
+    """Take the request from one member and its answer from another, such as `input,output`; several as a list"""
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
@@ -140,9 +140,9 @@ class RepairOptions(TypedDict, total=False):
     unknown_role: Union[Literal["drop", "user"], None]
     """What to do with a message of unknown role: drop it, or make it a user message [default: drop]"""
     arguments: Union[Literal["keep", "sanitize", "mend", "complete"], None]
-    """What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]"""
+    """What to do with arguments that are not JSON: keep them; mend those with one possible meaning; complete also truncated ones, for display; sanitize: escape control characters, else write `{}` [default: keep]"""
     all: Union[bool, None]
-    """Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]"""
+    """Also repair warnings: what the provider accepts but ignores, or may refuse [default: errors only]"""
     strict: Union[bool, None]
     """Treat losses as errors"""
     id_pattern: Union[str, None]
@@ -155,9 +155,9 @@ class ConvertOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list"""
     join: Union[Union[str, Sequence[str]], None]
-    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
+    """Take the request from one member and its answer from another, such as `input,output`; several as a list"""
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
@@ -209,7 +209,7 @@ class ConvertOptions(TypedDict, total=False):
     thoughts: Union[Literal["keep", "none"], None]
     """How to handle thoughts"""
     profile: Union[Literal["strict", "doc", "shipped"], None]
-    """Mend the output for this provider, as `msg repair profile` does"""
+    """Repair the output for this provider, as `msg repair profile` does"""
     system_prompt: Union[str, None]
     """The prompt, if no system message is emitted"""
     system_role: Union[Literal["system", "developer"], None]
@@ -236,9 +236,9 @@ class FitOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list"""
     join: Union[Union[str, Sequence[str]], None]
-    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
+    """Take the request from one member and its answer from another, such as `input,output`; several as a list"""
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
@@ -260,41 +260,41 @@ class FitOptions(TypedDict, total=False):
     counter: Union[Counter, None]
     """How tokens are counted [default: script, or the preset's]"""
     tools: Union[Sequence[Mapping[str, Any]], None]
-    """Count the tool definitions in FILE (a JSON list) instead of those of the request body"""
+    """Count these tool definitions instead of those of the request body"""
     usage: Union[Usage, None]
     """Calibrate by a reported usage: so many prompt tokens for the first K messages"""
     preset: Union[Preset, None]
     """What to do, in which order [default: balanced]"""
     config: Union[Mapping[str, Any], None]
-    """An option of the preset; repeatable"""
+    """Options of the preset"""
     policies: Union[Sequence[Mapping[str, Any]], None]
     """The policies to run instead of a preset, as a JSON list"""
     pin: Union[Sequence[str], None]
-    """What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user"""
+    """What stays: first-user, contains:TEXT, tool:NAME; replaces first-user"""
     tool_caps: Union[Mapping[str, int], None]
     """Bytes to which the outputs of a tool are cut first"""
     profile: Union[Profile, None]
     """Keep to what this provider accepts"""
     repair: Union[bool, None]
-    """Mend the chain first"""
+    """Repair the chain first"""
     open: Union[bool, None]
     """Accept unanswered calls at the end"""
     on_failure: Union[Literal["keep", "digest"], None]
-    """When a summary fails: keep what it was to replace, or put a digest there [default: the preset's]"""
+    """When a summary fails: keep the messages, or replace them with a digest [default: the preset's]"""
     best_effort: Union[bool, None]
-    """Print what was reached even if it does not fit"""
+    """Give what was reached even if it does not fit"""
     strict: Union[bool, None]
-    """Take what is lost, and not cut, for an error: exit status 1"""
+    """Treat losses other than cuts as errors"""
     test_summarizer: Union[Union[str, Sequence[str]], None]
     """A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT"""
     records: Union[bool, None]
-    """Write the records of the compaction to FILE, a line of JSON each"""
+    """Add the records of the compaction to the report"""
     plan: Union[bool, None]
-    """Write the plan to FILE: it can be applied to the grown conversation, and undone"""
+    """Add the plan to the report; `apply` repeats it on the grown conversation, `undo` undoes it"""
     apply: Union[Mapping[str, Any], None]
-    """Apply the plan in FILE instead of compacting"""
+    """Apply this plan instead of compacting"""
     undo: Union[Mapping[str, Any], None]
-    """Undo the plan in FILE instead of compacting"""
+    """Undo this plan instead of compacting"""
     top: Union[int, None]
     """How many parts `stats` lists"""
 
@@ -305,9 +305,9 @@ class StatsOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list"""
     join: Union[Union[str, Sequence[str]], None]
-    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
+    """Take the request from one member and its answer from another, such as `input,output`; several as a list"""
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
@@ -317,7 +317,7 @@ class StatsOptions(TypedDict, total=False):
     counter: Union[Counter, None]
     """How tokens are counted [default: script, or the preset's]"""
     tools: Union[Sequence[Mapping[str, Any]], None]
-    """Count the tool definitions in FILE (a JSON list) instead of those of the request body"""
+    """Count these tool definitions instead of those of the request body"""
     usage: Union[Usage, None]
     """Calibrate by a reported usage: so many prompt tokens for the first K messages"""
     top: Union[int, None]
@@ -330,9 +330,9 @@ class SummaryOptions(TypedDict, total=False):
     from_: Union[Format, None]
     """The format of the input [default: recognised from its content, then its name]"""
     field: Union[Union[str, Sequence[str]], None]
-    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable"""
+    """Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list"""
     join: Union[Union[str, Sequence[str]], None]
-    """Take the request from one member and its answer from another, such as `input,output`. Repeatable"""
+    """Take the request from one member and its answer from another, such as `input,output`; several as a list"""
     calls: Union[Literal["auto", "native", "xml"], None]
     """Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]"""
     max_bytes: Union[int, None]
@@ -365,7 +365,7 @@ class CompareOptions(TypedDict, total=False):
     from_: Union[Literal["anthropic", "openai", "responses", "gemini", "bedrock"], None]
     """The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised"""
     provider: Union[str, None]
-    """The provider whose caching rules apply. Default: by API, model and address"""
+    """The provider whose caching rules apply; a name without rules has those of OpenAI. Default: by API, model and address"""
 
 
 class CacheOptions(TypedDict, total=False):
@@ -374,7 +374,7 @@ class CacheOptions(TypedDict, total=False):
     from_: Union[Literal["anthropic", "openai", "responses", "gemini", "bedrock"], None]
     """The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised"""
     provider: Union[str, None]
-    """The provider whose caching rules apply. Default: by API, model and address"""
+    """The provider whose caching rules apply; a name without rules has those of OpenAI. Default: by API, model and address"""
     prices: Union[Mapping[str, Any], None]
     """Prices in LiteLLM's format, instead of the built-in list"""
     min_missed: Union[int, None]
@@ -387,23 +387,23 @@ class DoctorOptions(TypedDict, total=False):
     """Of ``doctor``."""
 
     all: Union[bool, None]
-    """Make the mends of warnings too"""
+    """Also repair warnings"""
     drop_thinking: Union[bool, None]
-    """Remove the thoughts of the model"""
+    """Remove the reasoning of the model"""
     drop_encrypted: Union[bool, None]
-    """Remove what only another account can decrypt"""
+    """Remove reasoning that only another account can decrypt"""
     drop: Union[bool, None]
     """Remove lines with errors from a data set"""
     error: Union[str, None]
-    """The message of the provider: find what it is about"""
+    """Find the place that this message of the provider is about"""
     agent_version: Union[str, None]
-    """Judge findings by this version of the agent [default: the newest one that is known]"""
+    """Judge by the rules of this version of the agent, such as 2.1.197 [default: the newest known]"""
     leaf: Union[str, None]
-    """Read the session along this record"""
+    """Read the branch of the session that contains this record"""
     max_record: Union[int, None]
-    """Do not look into records above this size, in bytes"""
+    """Do not parse records larger than this, in bytes"""
     xml: Union[bool, None]
-    """Read tool calls in the text of older sessions"""
+    """Also read tool calls in the texts of older sessions"""
 
 
 class KeyOptions(TypedDict, total=False):
@@ -425,7 +425,7 @@ class ToolsOptions(TypedDict, total=False):
     thinking: Union[Literal["extract", "drop", "off"], None]
     """How to handle thinking"""
     implicit_thinking: Union[bool, None]
-    """The message begins inside thinking: the template has opened the tag"""
+    """The text begins inside thinking, because the template opened the tag"""
     fenced_tools: Union[Literal["fallback", "always", "never"], None]
     """How to handle calls in code fences"""
     dialects: Union[Union[ToolDialect, Sequence[ToolDialect]], None]
@@ -435,9 +435,9 @@ class ToolsOptions(TypedDict, total=False):
     schema: Union[Any, None]
     """Types of parameters: tool definitions, or an object from tool to JSON Schema"""
     finish_reason: Union[str, None]
-    """Why the model stopped; length and its like mean that the text was cut"""
+    """Why the model stopped; `length` and the like mean that the text was cut off"""
     chunk: Union[int, None]
-    """Bytes fed at a time; 0 for all at once. It changes no answer"""
+    """Feed N bytes at a time; 0 feeds everything at once. The result is the same"""
     max_tool_bytes: Union[int, None]
     """The largest block that is kept, in bytes"""
     max_depth: Union[int, None]

@@ -248,6 +248,7 @@ class DiagnosticDictAt(TypedDict, total=False):
     message: int
     other_message: int
     part: int
+    pointer: str
     section: int
     start: int
     tool_call_id: str

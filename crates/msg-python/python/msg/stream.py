@@ -30,13 +30,13 @@ def tools(text: str | Bytes, /, **options: Unpack[ToolsOptions]) -> dict[str, An
 
     Options:
         thinking: How to handle thinking
-        implicit_thinking: The message begins inside thinking: the template has opened the tag
+        implicit_thinking: The text begins inside thinking, because the template opened the tag
         fenced_tools: How to handle calls in code fences
         dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]
         tools: The registered tools: names, or definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
-        finish_reason: Why the model stopped; length and its like mean that the text was cut
-        chunk: Bytes fed at a time; 0 for all at once. It changes no answer
+        finish_reason: Why the model stopped; `length` and the like mean that the text was cut off
+        chunk: Feed N bytes at a time; 0 feeds everything at once. The result is the same
         max_tool_bytes: The largest block that is kept, in bytes
         max_depth: The deepest nesting of parameters
         max_retries: Blocks and fences that may be read twice
@@ -68,13 +68,13 @@ class ToolParser:
 
     Options:
         thinking: How to handle thinking
-        implicit_thinking: The message begins inside thinking: the template has opened the tag
+        implicit_thinking: The text begins inside thinking, because the template opened the tag
         fenced_tools: How to handle calls in code fences
         dialects: Read only calls of these dialects and `<tool>` blocks: invoke, hermes, glm, qwen, cline, dsml, minimax, harmony, kimi, deepseek, llama, pythonic, mistral, fenced; or all, or none [default: none]
         tools: The registered tools: names, or definitions
         schema: Types of parameters: tool definitions, or an object from tool to JSON Schema
-        finish_reason: Why the model stopped; length and its like mean that the text was cut
-        chunk: Bytes fed at a time; 0 for all at once. It changes no answer
+        finish_reason: Why the model stopped; `length` and the like mean that the text was cut off
+        chunk: Feed N bytes at a time; 0 feeds everything at once. The result is the same
         max_tool_bytes: The largest block that is kept, in bytes
         max_depth: The deepest nesting of parameters
         max_retries: Blocks and fences that may be read twice

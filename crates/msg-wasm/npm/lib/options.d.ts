@@ -63,9 +63,9 @@ export interface ReadOptions {
 export interface CheckOptions {
   /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list. */
   field?: string | ReadonlyArray<string> | undefined;
-  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  /** Take the request from one member and its answer from another, such as `input,output`; several as a list. */
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
@@ -93,9 +93,9 @@ export interface CheckOptions {
 export interface RepairOptions {
   /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list. */
   field?: string | ReadonlyArray<string> | undefined;
-  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  /** Take the request from one member and its answer from another, such as `input,output`; several as a list. */
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
@@ -119,9 +119,9 @@ export interface RepairOptions {
   first?: 'insert' | 'drop' | undefined;
   /** What to do with a message of unknown role: drop it, or make it a user message [default: drop]. */
   unknownRole?: 'drop' | 'user' | undefined;
-  /** What to do with arguments that are not JSON: keep them; mend what has one reading; complete also what is truncated, for display; sanitize: escape control characters, else write `{}` [default: keep]. */
+  /** What to do with arguments that are not JSON: keep them; mend those with one possible meaning; complete also truncated ones, for display; sanitize: escape control characters, else write `{}` [default: keep]. */
   arguments?: 'keep' | 'sanitize' | 'mend' | 'complete' | undefined;
-  /** Also mend warnings: what the provider accepts but ignores, or may refuse [default: errors only]. */
+  /** Also repair warnings: what the provider accepts but ignores, or may refuse [default: errors only]. */
   all?: boolean | undefined;
   /** Treat losses as errors. */
   strict?: boolean | undefined;
@@ -133,9 +133,9 @@ export interface RepairOptions {
 export interface ConvertOptions {
   /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list. */
   field?: string | ReadonlyArray<string> | undefined;
-  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  /** Take the request from one member and its answer from another, such as `input,output`; several as a list. */
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
@@ -191,7 +191,7 @@ export interface ConvertOptions {
   ids?: 'keep' | 'omit' | undefined;
   /** How to handle thoughts. */
   thoughts?: 'keep' | 'none' | undefined;
-  /** Mend the output for this provider, as `msg repair profile` does. */
+  /** Repair the output for this provider, as `msg repair profile` does. */
   profile?: 'strict' | 'doc' | 'shipped' | undefined;
   /** The prompt, if no system message is emitted. */
   systemPrompt?: string | undefined;
@@ -217,9 +217,9 @@ export interface ConvertOptions {
 export interface FitOptions {
   /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list. */
   field?: string | ReadonlyArray<string> | undefined;
-  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  /** Take the request from one member and its answer from another, such as `input,output`; several as a list. */
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
@@ -243,41 +243,41 @@ export interface FitOptions {
   cold?: boolean | undefined;
   /** How tokens are counted [default: script, or the preset's]. */
   counter?: Counter | undefined;
-  /** Count the tool definitions in FILE (a JSON list) instead of those of the request body. */
+  /** Count these tool definitions instead of those of the request body. */
   tools?: ReadonlyArray<Readonly<Record<string, unknown>>> | undefined;
   /** Calibrate by a reported usage: so many prompt tokens for the first K messages. */
   usage?: Usage | undefined;
   /** What to do, in which order [default: balanced]. */
   preset?: Preset | undefined;
-  /** An option of the preset; repeatable. */
+  /** Options of the preset. */
   config?: Readonly<Record<string, unknown>> | undefined;
   /** The policies to run instead of a preset, as a JSON list. */
   policies?: ReadonlyArray<Readonly<Record<string, unknown>>> | undefined;
-  /** What stays: first-user, contains:TEXT, tool:NAME; repeatable, replaces first-user. */
+  /** What stays: first-user, contains:TEXT, tool:NAME; replaces first-user. */
   pin?: ReadonlyArray<string> | undefined;
   /** Bytes to which the outputs of a tool are cut first. */
   toolCaps?: Readonly<Record<string, number>> | undefined;
   /** Keep to what this provider accepts. */
   profile?: Profile | undefined;
-  /** Mend the chain first. */
+  /** Repair the chain first. */
   repair?: boolean | undefined;
   /** Accept unanswered calls at the end. */
   open?: boolean | undefined;
-  /** When a summary fails: keep what it was to replace, or put a digest there [default: the preset's]. */
+  /** When a summary fails: keep the messages, or replace them with a digest [default: the preset's]. */
   onFailure?: 'keep' | 'digest' | undefined;
-  /** Print what was reached even if it does not fit. */
+  /** Give what was reached even if it does not fit. */
   bestEffort?: boolean | undefined;
-  /** Take what is lost, and not cut, for an error: exit status 1. */
+  /** Treat losses other than cuts as errors. */
   strict?: boolean | undefined;
   /** A summariser for tests: fixed:TEXT, len, hash, echo:N, digest, error, fail-on:TEXT. */
   testSummarizer?: string | ReadonlyArray<string> | undefined;
-  /** Write the records of the compaction to FILE, a line of JSON each. */
+  /** Add the records of the compaction to the report. */
   records?: boolean | undefined;
-  /** Write the plan to FILE: it can be applied to the grown conversation, and undone. */
+  /** Add the plan to the report; `apply` repeats it on the grown conversation, `undo` undoes it. */
   plan?: boolean | undefined;
-  /** Apply the plan in FILE instead of compacting. */
+  /** Apply this plan instead of compacting. */
   apply?: Readonly<Record<string, unknown>> | undefined;
-  /** Undo the plan in FILE instead of compacting. */
+  /** Undo this plan instead of compacting. */
   undo?: Readonly<Record<string, unknown>> | undefined;
   /** How many parts `stats` lists. */
   top?: number | undefined;
@@ -287,9 +287,9 @@ export interface FitOptions {
 export interface StatsOptions {
   /** The format of the input [default: recognised from its content, then its name]. */
   from?: Format | undefined;
-  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list. Repeatable. */
+  /** Take the conversation from this member of each document or line, such as `request.body`; `[]` represents each element of a list; several as a list. */
   field?: string | ReadonlyArray<string> | undefined;
-  /** Take the request from one member and its answer from another, such as `input,output`. Repeatable. */
+  /** Take the request from one member and its answer from another, such as `input,output`; several as a list. */
   join?: string | ReadonlyArray<string> | undefined;
   /** Where to look for tool calls: `native` fields, or `xml` also in the text, with `Tool: NAME` results [default: native; xml for plain]. */
   calls?: 'auto' | 'native' | 'xml' | undefined;
@@ -299,7 +299,7 @@ export interface StatsOptions {
   budget?: number | undefined;
   /** How tokens are counted [default: script, or the preset's]. */
   counter?: Counter | undefined;
-  /** Count the tool definitions in FILE (a JSON list) instead of those of the request body. */
+  /** Count these tool definitions instead of those of the request body. */
   tools?: ReadonlyArray<Readonly<Record<string, unknown>>> | undefined;
   /** Calibrate by a reported usage: so many prompt tokens for the first K messages. */
   usage?: Usage | undefined;
@@ -311,7 +311,7 @@ export interface StatsOptions {
 export interface CacheOptions {
   /** The API of the requests (anthropic, openai, responses, gemini, bedrock) or the agent of the session. Default: recognised. */
   from?: 'anthropic' | 'openai' | 'responses' | 'gemini' | 'bedrock' | undefined;
-  /** The provider whose caching rules apply. Default: by API, model and address. */
+  /** The provider whose caching rules apply; a name without rules has those of OpenAI. Default: by API, model and address. */
   provider?: string | undefined;
   /** Prices in LiteLLM's format, instead of the built-in list. */
   prices?: Readonly<Record<string, unknown>> | undefined;
@@ -337,7 +337,7 @@ export interface KeyOptions {
 export interface ToolsOptions {
   /** How to handle thinking. */
   thinking?: 'extract' | 'drop' | 'off' | undefined;
-  /** The message begins inside thinking: the template has opened the tag. */
+  /** The text begins inside thinking, because the template opened the tag. */
   implicitThinking?: boolean | undefined;
   /** How to handle calls in code fences. */
   fencedTools?: 'fallback' | 'always' | 'never' | undefined;
@@ -347,9 +347,9 @@ export interface ToolsOptions {
   tools?: string | ReadonlyArray<string | Readonly<Record<string, unknown>>> | undefined;
   /** Types of parameters: tool definitions, or an object from tool to JSON Schema. */
   schema?: unknown | undefined;
-  /** Why the model stopped; length and its like mean that the text was cut. */
+  /** Why the model stopped; `length` and the like mean that the text was cut off. */
   finishReason?: string | undefined;
-  /** Bytes fed at a time; 0 for all at once. It changes no answer. */
+  /** Feed N bytes at a time; 0 feeds everything at once. The result is the same. */
   chunk?: number | undefined;
   /** The largest block that is kept, in bytes. */
   maxToolBytes?: number | undefined;
@@ -383,20 +383,36 @@ export interface StreamOptions {
 
 /** A finding: what is wrong, where, and what would mend it. */
 export interface Diagnostic {
+  /** The sentence with which the provider would refuse it. */
   answer?: string;
+  /** Where it is: the members that are known. */
   at?: {
+    /** Column in characters, from 1. */
     column?: number;
+    /** The byte after the last. */
     end?: number;
+    /** Line of the input, from 1. */
     line?: number;
+    /** Index of the message in the input, from 0. */
     message?: number;
+    /** Index of the other message that the sentence names. */
     other_message?: number;
+    /** Index of the part in its message, from 0. */
     part?: number;
+    /** Place in the input document, a JSON Pointer (RFC 6901). */
+    pointer?: string;
+    /** Index of the section in the tree, from 0. */
     section?: number;
+    /** First byte, from 0. */
     start?: number;
+    /** Id of the tool call. */
     tool_call_id?: string;
   };
+  /** The stable name of the kind of finding, `area::kebab-case`. */
   code: string;
+  /** The edit: made by `repair` and `fit`, suggested by `check`. */
   fix?: string;
+  /** What is wrong and what was expected. */
   message: string;
   severity: 'error' | 'warning' | 'info';
 }

@@ -259,11 +259,11 @@ pub(super) struct WhoArgs {
     /// The agent that answers.
     #[arg(long, value_name = "A")]
     agent: Option<String>,
-    /// The model that answers; one that no agent of the file has becomes a temporary agent.
+    /// The model that answers; if no agent of the file has it, a temporary agent is used.
     #[arg(long, value_name = "M")]
     model: Option<String>,
     /// The temperature; of a new agent from now on, else of this answer.
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = crate::words::number)]
     temperature: Option<f64>,
     /// The most tokens of the answer; of a new agent from now on, else of this answer.
     #[arg(long, value_name = "N")]

@@ -212,11 +212,11 @@ impl SetDefault {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct WriteArgs {
-    /// Switch a Markdown file on, write to a newer format or a file of another kind, take an id that is
-    /// there. Appending to a message file needs none: that is what it is for.
+    /// Switch a Markdown file on, write to a file with a newer format or of another kind, or use an id that exists. A
+    /// message file needs no --force.
     #[arg(long)]
     force: bool,
-    /// When it counts as done: on the disk, handed to the system, or neither [default: sync].
+    /// When the append counts as done: written to disk, handed to the system, or neither [default: sync].
     #[arg(long, value_enum)]
     durability: Option<Durable>,
 }

@@ -227,7 +227,7 @@ pub(super) struct CellForm {
     /// The id [default: the next number].
     #[arg(long, conflicts_with_all = ["of", "jsonl"])]
     id: Option<String>,
-    /// The cell below which it hangs: a call, a result, an execution or a summary of it.
+    /// The cell that it belongs to: a call, a result, an execution or a summary of it.
     #[arg(long, value_name = "ID", conflicts_with = "jsonl")]
     of: Option<String>,
     /// Number of #s, 1 to 5.
