@@ -1,16 +1,16 @@
 import type { Diagnostic, RepairOptions } from './index.js';
 
-/** `profile` is that of the provider, by the host and the path, unless it is given. */
+/** The default of `profile` is that of the provider, by host and path. */
 export interface MendingOptions extends Omit<RepairOptions, 'from' | 'field' | 'join'> {
-  /** Is told of a conversation that cannot be read or is signed, in one line. Default: `console.warn`. */
+  /** Receives one line about a conversation that cannot be read or is signed. Default: `console.warn`. */
   log?: ((line: string) => void) | undefined;
-  /** Is told of what was mended in a request. Default: `log` is told of what was left out. */
+  /** Receives what was repaired in a request. Default: `log` receives what was dropped. */
   onRepair?: ((edits: Diagnostic[]) => void) | undefined;
 }
 
 /**
- * A `fetch` that mends the conversation of each request to Chat Completions, Responses, Anthropic Messages, Gemini or
- * Bedrock Converse before it is sent. All else goes through as it is, and so does a conversation that cannot be read.
+ * A `fetch` that repairs the conversation of each request to Chat Completions, Responses, Anthropic Messages, Gemini or
+ * Bedrock Converse before it is sent. Other requests, and conversations that cannot be read, are sent unchanged.
  *
  * ```ts
  * const openai = new OpenAI({ fetch: mendingFetch() });
