@@ -79,6 +79,8 @@ pub type AnthropicAssembler = BlockAssembler<MessageBlocks>;
 #[derive(Debug, Clone, Default)]
 pub struct MessageBlocks {
     usage: Merged,
+    has_begun: bool,
+    has_said_why: bool,
     message_stop: bool,
     template: Template<Target>,
 }
@@ -128,6 +130,14 @@ impl BlockWire for MessageBlocks {
         if of.blocks.iter().any(is_unsigned) {
             let text = "a thinking block came without its signature";
             of.head.note(SIGNATURE_MISSING, || text.into());
+        }
+        let (has_blocks, has_end) = (!of.blocks.is_empty(), of.finish.is_known());
+        let missing = [
+            ("message_start", !of.wire.has_begun && has_blocks),
+            ("message_delta", of.wire.message_stop && !of.wire.has_said_why && !has_end),
+        ];
+        if let Some((event, _)) = missing.into_iter().find(|it| it.1) {
+            of.head.note(Note::MISSING_EVENTS, || format!("the event {event} did not come"));
         }
         of.head.usage = std::mem::take(&mut of.wire.usage).into_json();
         of.is_over = of.wire.message_stop || of.finish.is_known();
@@ -199,6 +209,7 @@ fn read(of: &mut AnthropicAssembler, data: &str, name: Option<&str>, sink: &mut 
 
 /// The message of `message_start`, or a whole one.
 fn message(of: &mut AnthropicAssembler, message: Json<'_>, sink: &mut Sink<'_>) {
+    of.wire.has_begun = true;
     let [id, model, content, usage, reason] =
         message.pick(["id", "model", "content", "usage", "stop_reason"]);
     of.head.identify(id, model, None);
@@ -216,6 +227,7 @@ fn message(of: &mut AnthropicAssembler, message: Json<'_>, sink: &mut Sink<'_>) 
 }
 
 fn message_delta(of: &mut AnthropicAssembler, whole: Json<'_>, sink: &mut Sink<'_>) {
+    of.wire.has_said_why = true;
     let [delta, usage] = whole.pick(["delta", "usage"]);
     of.wire.usage.merge(usage, &mut of.head.step(0, sink).text_gauge());
     of.keep_around(whole, is_known, sink);
@@ -254,9 +266,14 @@ fn start(
     let raw = text.as_deref().map_or(raw, Json::from_valid);
     if !raw.is_object() {
         step.left_out("content_block", "an object", raw);
+        of.pass(index);
         return None;
     }
-    let kind = match &*raw.get("type")?.text()? {
+    let Some(kind) = raw.get("type").and_then(Json::text) else {
+        of.pass(index);
+        return None;
+    };
+    let kind = match &*kind {
         "text" => BlockKind::text(),
         "thinking" => BlockKind::thought(),
         "tool_use" => BlockKind::call(),
@@ -330,6 +347,7 @@ fn delta<'a>(
 ) {
     let place = of.place_of(index).or_else(|| start(of, index, implied_by(delta)?, sink));
     let Some(place) = place else {
+        of.pass(index);
         return of.head.note(UNKNOWN_DELTA, || "a delta of a block that never began".into());
     };
     let mut block = of.at(place, sink);

@@ -212,6 +212,7 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "stream::wrong-type" "MS-29" "a value of a wrong type, read as what it means";
     warning "stream::left-out" "MS-29" "a value that is of a wrong type or unknown there and has no place, left out";
     error "stream::provider-error" "OA-21" "the provider reported an error";
+    warning "stream::missing-events" "OA-28" "events are missing from the stream";
     error "stream::truncated" "OA-21" "the stream ended early";
     warning "stream::done-differs" "OA-22" "the final text differs from its deltas, the final text is used";
     warning "stream::lone-surrogate" "OA-24" "unpaired surrogate, replaced with U+FFFD";

@@ -238,9 +238,6 @@ pub(crate) trait Around: Send + Sync {
         Side::Conversation
     }
 
-    /// Says of an answer that was made of its messages who gave it, and why it ended.
-    fn describe(&self, _answer: &mut Assembled) {}
-
     /// Makes the messages, where the document has something else that messages are made of. Gives
     /// what was left out or changed.
     fn lower(&mut self, _messages: &mut Vec<Message>, _: &LowerOptions) -> Vec<Diagnostic> {

@@ -5,7 +5,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use msg_codec::Assembled;
 use msg_compact::Plan;
 use msg_core::request::RequestHead;
 use msg_core::{Code, Diagnostic, Message, Provenance, RawJson, Report, Role, SeededIds, Severity};
@@ -462,11 +461,6 @@ impl Document {
     /// For each message the element of the source's list that it is of, where one element becomes several messages.
     pub fn elements(&self) -> Option<&[Option<usize>]> {
         self.content.around.elements()
-    }
-
-    /// Says of an answer that was made of its messages who gave it, and why it ended.
-    pub fn describe(&self, answer: &mut Assembled) {
-        self.content.around.describe(answer);
     }
 
     /// Whether calls or results have ids that it did not have (GE-6).

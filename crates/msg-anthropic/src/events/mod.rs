@@ -32,6 +32,8 @@ fn finish_of<'o>(options: &'o EventOptions, message: &Message) -> &'o FinishReas
 pub(crate) fn stop_reason<'o>(options: &'o EventOptions, message: &Message) -> Option<&'o str> {
     match finish_of(options, message) {
         FinishReason::Error | FinishReason::Interrupted => None,
+        // It has not ended.
+        _ if options.finish.is_none() && options.error.is_some() => None,
         finish => Some(stop_reason_name(finish)),
     }
 }

@@ -103,6 +103,9 @@ fn read(of: &mut ConverseAssembler, event: Json<'_>, sink: &mut Sink<'_>) {
     let Some((name, body)) = known else { return unknown(of, event, sink) };
     of.started = true;
     let index = body.get("contentBlockIndex").and_then(Json::whole_number);
+    if of.place_of(index).is_none() {
+        of.pass(index);
+    }
     match &*name {
         "messageStart" if of.finish.is_known() || !of.blocks.is_empty() => of.head.note_another(),
         "contentBlockStart" => {

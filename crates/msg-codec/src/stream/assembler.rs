@@ -206,6 +206,11 @@ impl Head {
         state: StreamState,
         sink: &mut Sink<'_>,
     ) -> Assembled {
+        let is_torn = ending == Ending::Whole && self.notes.has(Note::TRUNCATED);
+        if is_torn {
+            choices.iter_mut().for_each(|it| it.finish = Some(FinishReason::Error));
+        }
+        let ending = if is_torn { Ending::Cut } else { ending };
         let messages = choices.iter_mut().map(|it| &mut it.message);
         note_model(self.model.as_deref(), messages);
         self.note_restart();

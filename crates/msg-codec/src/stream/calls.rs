@@ -50,13 +50,19 @@ impl Calls {
         self.slots.is_empty()
     }
 
+    /// The indexes that its calls had, in ascending order.
+    pub fn indexes(&self) -> impl Iterator<Item = u64> {
+        self.by_index.keys().copied()
+    }
+
     /// Adds a call at the end; none over the limit.
     pub fn open(&mut self, step: &mut AssemblerStep<'_, '_>) -> Option<usize> {
         if self.slots.len() >= step.limits.max_calls {
             step.text_gauge().limit();
             return None;
         }
-        self.slots.push(Slot::default());
+        let arrival = Arrival { holes: step.holes, ..Arrival::default() };
+        self.slots.push(Slot { arrival, ..Slot::default() });
         Some(self.slots.len() - 1)
     }
 
@@ -195,7 +201,6 @@ pub struct Slot {
     pub extra: Extra,
     /// Its arguments so far.
     pub arguments: Channel,
-    brackets: Brackets,
     /// The first fragment was `{}` and waits for the next one.
     pub(crate) held: bool,
     /// Its begin was announced.
@@ -206,6 +211,21 @@ pub struct Slot {
     pub unended: bool,
     /// The provider sent it whole (OA-22).
     pub done: bool,
+    arrival: Arrival,
+}
+
+/// How the arguments of a call came (OA-28).
+#[derive(Debug, Clone, Default)]
+struct Arrival {
+    brackets: Brackets,
+    /// Its provider said that it has ended.
+    has_stopped: bool,
+    /// The whole text came at once.
+    is_whole: bool,
+    /// How often events were lost until the last fragment.
+    holes: u32,
+    /// Events were lost while the arguments arrived.
+    is_torn: bool,
 }
 
 impl Slot {
@@ -216,7 +236,7 @@ impl Slot {
 
     /// Whether one top-level object or array of arguments has ended.
     pub fn closed(&self) -> bool {
-        self.held || self.brackets.closed()
+        self.held || self.arrival.brackets.closed()
     }
 
     /// Whether a fragment of arguments came.
@@ -251,8 +271,31 @@ impl Slot {
         }
     }
 
+    /// Takes note of events that were lost since its last fragment: what has not ended may lack a piece.
+    fn meet(&mut self, holes: u32) {
+        let it = &mut self.arrival;
+        if it.holes != holes {
+            it.holes = holes;
+            it.is_torn |= !it.is_whole && !it.has_stopped && !it.brackets.closed();
+        }
+    }
+
+    /// Its provider said that it has ended.
+    pub(crate) fn stop(&mut self, holes: u32) {
+        self.meet(holes);
+        self.unended = false;
+        self.arrival.has_stopped = true;
+    }
+
+    /// Whether a piece of its arguments was lost, or bytes of any call were, `torn`, and it did not come whole.
+    pub(crate) fn may_lack_a_piece(&mut self, torn: bool, holes: u32) -> bool {
+        self.meet(holes);
+        self.arrival.is_torn || torn && !self.arrival.is_whole && !self.done
+    }
+
     /// Appends a fragment of arguments, holding back a first `{}` (OA-19.4).
     pub fn push_held(&mut self, number: u32, fragment: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
+        self.meet(step.holes);
         if fragment.source == "{}" && !self.has_arguments() {
             self.held = true;
             return;
@@ -276,8 +319,9 @@ impl Slot {
 
     /// Appends a fragment of arguments and announces it.
     pub fn push(&mut self, number: u32, fragment: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
+        self.meet(step.holes);
         let added = self.arguments.push(fragment, &mut step.argument_gauge());
-        self.brackets.feed(added.as_bytes());
+        self.arrival.brackets.feed(added.as_bytes());
         if self.begun {
             delta(number, added, step);
         } else if !self.name.is_empty() && !self.arguments.is_empty() {
@@ -302,7 +346,7 @@ impl Slot {
     pub fn end(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         self.release(number, step);
         let added = self.arguments.end(&mut step.argument_gauge());
-        self.brackets.feed(added.as_bytes());
+        self.arrival.brackets.feed(added.as_bytes());
         if self.begun {
             delta(number, added, step);
         }
@@ -312,19 +356,21 @@ impl Slot {
     /// Takes the whole argument text at its end (OA-22); one that does not begin with the deltas
     /// wins.
     pub fn take_whole(&mut self, number: u32, whole: &str, step: &mut AssemblerStep<'_, '_>) {
+        self.arrival.holes = step.holes;
+        (self.arrival.is_torn, self.arrival.is_whole) = (false, true);
         if self.arguments.is_empty() {
             return self.push(number, Str::plain(whole), step);
         }
         match self.arguments.take_whole(whole, &mut step.argument_gauge()) {
             Some(added) => {
-                self.brackets.feed(added.as_bytes());
+                self.arrival.brackets.feed(added.as_bytes());
                 if self.begun {
                     delta(number, added, step);
                 }
             }
             None => {
-                self.brackets = Brackets::default();
-                self.brackets.feed(self.arguments.text().as_bytes());
+                self.arrival.brackets = Brackets::default();
+                self.arrival.brackets.feed(self.arguments.text().as_bytes());
                 step.note(Note::DONE_DIFFERS, || {
                     "a call's final arguments differ from its deltas".into()
                 });

@@ -32,6 +32,8 @@ pub struct Closing {
     pub cut: bool,
     /// Several objects in one call become several calls.
     pub split: bool,
+    /// Bytes were dropped somewhere: a call that did not come whole may lack a piece.
+    pub torn: bool,
 }
 
 /// The calls at their end by the slot that they came from.
@@ -81,7 +83,7 @@ impl Calls {
         let mut next = self.slots.len() as u32;
         for (at, mut slot) in self.slots.into_iter().enumerate() {
             slot.end(at as u32, step);
-            let outcome = judge(&slot, closing, step);
+            let outcome = judge(&mut slot, closing, step);
             if outcome == Outcome::Empty {
                 slot.push(at as u32, Str::plain("{}"), step);
             }
@@ -123,12 +125,24 @@ enum Outcome {
     Incomplete,
 }
 
-fn judge(slot: &Slot, closing: Closing, step: &mut AssemblerStep<'_, '_>) -> Outcome {
-    let text = slot.arguments.text();
+fn judge(slot: &mut Slot, closing: Closing, step: &mut AssemblerStep<'_, '_>) -> Outcome {
     let cut = closing.cut && !slot.is_final;
     if slot.unended || slot.arguments.is_full() {
         return incomplete(slot, step);
     }
+    // That a text is not JSON any reader of the stream sees.
+    if slot.may_lack_a_piece(closing.torn, step.holes) && seems_whole(slot) {
+        step.note(Note::TRUNCATED, || "events are missing in the arguments of a call".into());
+        step.note(Note::ARGUMENTS_INCOMPLETE, || {
+            format!("the arguments of the call {} may lack a piece", slot.name)
+        });
+        return Outcome::Incomplete;
+    }
+    if slot.name.is_empty() && slot.id.is_empty() {
+        step.note(Note::MISSING_EVENTS, || "the begin of a call did not come".into());
+        return Outcome::Incomplete;
+    }
+    let (slot, text) = (&*slot, slot.arguments.text());
     if slot.kind == CallKind::Custom {
         return if closing.cut && !slot.done { incomplete(slot, step) } else { Outcome::Whole };
     }
@@ -164,6 +178,14 @@ fn judge(slot: &Slot, closing: Closing, step: &mut AssemblerStep<'_, '_>) -> Out
             Outcome::Incomplete
         }
     }
+}
+
+/// Whether the arguments could be taken for all of them: they are JSON, free text, or none.
+fn seems_whole(slot: &Slot) -> bool {
+    let text = slot.arguments.text();
+    slot.kind == CallKind::Custom
+        || text.trim_ascii().is_empty()
+        || matches!(classify(text), TextState::Object | TextState::Value)
 }
 
 fn incomplete(slot: &Slot, step: &mut AssemblerStep<'_, '_>) -> Outcome {

@@ -37,12 +37,17 @@ pub struct Head {
     pub usage: String,
     /// `[DONE]`, or the family's own last event: what follows is ignored.
     pub stopped: bool,
-    ids: Ids,
+    pub(super) ids: Ids,
 }
 
-/// That there are events, and the ids that they name. Some servers give each event an id of its own, which begins nothing.
+/// That there are events, the ids that they name, and how often some were lost (OA-28). Some servers give each event an
+/// id of its own, which begins nothing.
 #[derive(Debug, Clone, Default)]
-struct Ids {
+pub(super) struct Ids {
+    /// How often events were lost until now.
+    holes: u32,
+    /// Bytes were dropped somewhere, so that any call may lack a piece.
+    pub(super) is_torn: bool,
     /// Whether anything came that might be an event.
     heard: bool,
     last: Option<String>,
@@ -115,13 +120,29 @@ impl Head {
             notes: &mut self.notes,
             at: self.at,
             choice,
+            holes: self.ids.holes,
             sink,
         }
     }
 
     /// Takes note that data came, which makes a text a stream.
     pub(super) fn hear(&mut self, data: &str) {
-        self.ids.heard |= !data.is_empty();
+        self.ids.heard |= !matches!(data.trim_ascii(), "" | "[DONE]");
+    }
+
+    /// Notes that events are missing here: a call whose arguments are still arriving may lack a piece (OA-28).
+    pub fn note_hole(&mut self, message: impl FnOnce() -> String) {
+        self.ids.holes = self.ids.holes.saturating_add(1);
+        self.note(Note::MISSING_EVENTS, message);
+    }
+
+    /// Notes that one of these numbers that ascend from `first` on, and of which each has to come, did not; `what` has
+    /// them.
+    pub fn note_gap(&mut self, what: &str, first: u64, numbers: impl Iterator<Item = u64>) {
+        let missing = (first..).zip(numbers).find(|(expected, found)| expected != found);
+        if let Some((missing, _)) = missing {
+            self.note(Note::MISSING_EVENTS, || format!("the {what} {missing} did not come"));
+        }
     }
 
     /// Notes a finding at the event at hand.
@@ -219,6 +240,10 @@ impl Head {
     ) -> bool {
         let Err(error) = read_members(data, member) else { return true };
         let at = self.at + error.offset as u64;
+        // Anything but an object is the noise of a server.
+        if data.trim_ascii_start().starts_with('{') {
+            self.ids.holes = self.ids.holes.saturating_add(1);
+        }
         self.notes.add(Note::BAD_JSON, at, || {
             format!("an event is not a JSON object and was skipped: {}", error.problem)
         });
@@ -279,7 +304,7 @@ impl Head {
     /// How the calls of a choice end that stopped for this reason.
     pub fn closing(&self, ending: Ending, reason: Option<&FinishReason>) -> Closing {
         let cut = ending == Ending::Cut || reason.is_some_and(FinishReason::is_cut);
-        Closing { cut, split: self.options.split_concatenated }
+        Closing { cut, split: self.options.split_concatenated, torn: self.ids.is_torn }
     }
 
     /// Reports a provider's error; the first is the stream's.

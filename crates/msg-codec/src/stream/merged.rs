@@ -6,6 +6,7 @@ use msg_core::{Code, Diagnostic, Extra, Origin, RawJson, Severity, StreamEvent};
 use msg_json::{Writer, to_text, validate};
 
 use super::channel::Channel;
+use super::frames::BAD_FRAME;
 use super::reader::StreamLimits;
 use crate::codec::argument_text;
 use crate::json::{Json, Str};
@@ -226,6 +227,7 @@ impl Note {
     pub const LEFT_OUT: Self = Self::warning("stream::left-out");
     pub const DATA_AFTER_END: Self = Self::warning("stream::data-after-end");
     pub const PROVIDER_ERROR: Self = Self::error("stream::provider-error");
+    pub const MISSING_EVENTS: Self = Self::warning("stream::missing-events");
     pub const TRUNCATED: Self = Self::error("stream::truncated");
     pub const DONE_DIFFERS: Self = Self::warning("stream::done-differs");
     pub const LONE_SURROGATE: Self = Self::warning("stream::lone-surrogate");
@@ -296,6 +298,16 @@ impl Notes {
         self.closed = true;
     }
 
+    /// Whether a finding of this kind is there.
+    pub(super) fn has(&self, note: Note) -> bool {
+        self.found.iter().any(|it| it.0 == note)
+    }
+
+    /// Whether an event was dropped.
+    pub(super) fn has_dropped(&self) -> bool {
+        self.has(Note::EVENT_TOO_LARGE) || self.has(BAD_FRAME)
+    }
+
     /// Moves findings that lie after `end` to it: in text that was not UTF-8 a place is found by
     /// counting what the bytes became, which may be more than they were.
     pub fn cap(&mut self, end: u64) {
@@ -342,6 +354,8 @@ pub struct AssemblerStep<'a, 's> {
     pub at: u64,
     /// The choice that is at hand.
     pub choice: u32,
+    /// How often events were lost until now.
+    pub holes: u32,
     /// Where events go.
     pub sink: &'a mut Sink<'s>,
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use msg_core::{Extra, Origin, Part, StreamEvent};
@@ -174,6 +174,8 @@ pub struct BlockAssembler<W> {
     pub blocks: Vec<Block>,
     /// The last block of each number.
     by_index: BTreeMap<u64, usize>,
+    /// Numbers of blocks that are not read.
+    unread: BTreeSet<u64>,
     /// The calls among them.
     pub calls: Calls,
     /// Some reasoning was announced, so that the next is set apart.
@@ -200,6 +202,7 @@ impl<W: BlockWire> BlockAssembler<W> {
             head: Head::new(options),
             blocks: Vec::new(),
             by_index: BTreeMap::new(),
+            unread: BTreeSet::new(),
             calls: Calls::default(),
             has_reasoning: false,
             around: Merged::default(),
@@ -234,6 +237,13 @@ impl<W: BlockWire> BlockAssembler<W> {
         let place = self.add(index, kind, Some(before), sink)?;
         self.by_index.insert(index, place);
         Some(place)
+    }
+
+    /// Takes note of an event of a block that is not read, unless it is one that is.
+    pub fn pass(&mut self, index: Option<u64>) {
+        if self.unread.len() < self.head.options.limits.max_calls {
+            self.unread.extend(index);
+        }
     }
 
     fn add(
@@ -297,7 +307,7 @@ impl<W: BlockWire> BlockAssembler<W> {
             let mut it = self.at(place, sink);
             it.flush();
             if let BlockKind::Call { slot, .. } = it.block.kind {
-                it.calls.slots[slot].unended = false;
+                it.calls.slots[slot].stop(it.step.holes);
                 it.calls.slots[slot].is_final |= W::STOP_IS_FINAL;
             }
             self.announce(place, sink);
@@ -502,6 +512,8 @@ impl<W: BlockWire> Assembler for BlockAssembler<W> {
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         W::stop(&mut self);
         let ending = self.head.ending(state, (!self.is_over).then_some(W::EARLY));
+        self.unread.extend(self.blocks.iter().map(|it| it.index));
+        self.head.note_gap("block", 0, self.unread.iter().copied());
         for place in 0..self.blocks.len() {
             self.at(place, sink).flush();
             if ending == Ending::Whole {

@@ -142,6 +142,7 @@ impl Recognition {
         let head = it.head_mut();
         let end = head.at;
         head.notes.cap(end);
+        head.ids.is_torn = head.notes.has_dropped();
         if let Some(at) = another_at {
             head.notes.add(Note::SEVERAL_RESPONSES, at, || {
                 "another response begins after the end of this one and is not read".into()

@@ -1,6 +1,6 @@
 //! What a model answered, from the response of one provider to that of another.
 
-use msg_codec::{Assembled, StreamOptions, StreamReader};
+use msg_codec::{Assembled, Json, StreamOptions, StreamReader};
 use msg_core::{Code, Diagnostic, FinishReason, RawJson, Report, Usage, pointer_step};
 
 use msg_formats::{Format, Refusal, Side, WriteOptions};
@@ -22,7 +22,11 @@ impl Document {
             let text = format!("--response is for a response, and this is {}", self.what());
             return Err(Refusal::bad_option(text));
         }
-        let mut answer = self.answer()?;
+        let mut answer = self.answer();
+        if let Some(error) = answer.error.as_ref().filter(|_| !HOLDS_ERRORS.contains(&to.name())) {
+            let text = format!("the response is an error: {}", error.message);
+            return Err(Refusal::bad_option(text));
+        }
         let mut report = Report::new();
         name_response(&mut answer, to, &mut report);
         report.extend(answer.usage.as_mut().map(Usage::settle).unwrap_or_default());
@@ -36,31 +40,28 @@ impl Document {
         Ok(report)
     }
 
-    /// What the model answered: as the API is read, or of the messages.
-    fn answer(&mut self) -> Result<Assembled, Refusal> {
+    /// What the model answered, as the API is read; of the messages where the answer is one message without a
+    /// response around it.
+    fn answer(&mut self) -> Assembled {
         let families = self.format().families();
-        if families.is_empty() {
+        let mut source = Vec::new();
+        self.write(&WriteOptions::default(), &mut source);
+        let text = String::from_utf8_lossy(&source);
+        let whole = Json::from_valid(text.trim_ascii());
+        if !families.iter().any(|it| (it.recognises)(whole)) {
             let parts: Vec<_> = self.messages().iter().flat_map(|it| it.parts.clone()).collect();
             let calls = parts.iter().any(|it| it.as_tool_call().is_some());
             let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-            let mut answer = Assembled::whole(parts, finish);
-            self.describe(&mut answer);
-            return Ok(answer);
+            return Assembled::whole(parts, finish);
         }
-        let mut source = Vec::new();
-        self.write(&WriteOptions::default(), &mut source);
         let mut reader = StreamReader::new(families, StreamOptions::default());
         reader.feed(&source, &mut |_| {});
-        let answer = reader.finish(&mut |_| {});
-        match &answer.error {
-            None => Ok(answer),
-            Some(error) => {
-                let text = format!("the response is an error: {}", error.message);
-                Err(Refusal::bad_option(text))
-            }
-        }
+        reader.finish(&mut |_| {})
     }
 }
+
+/// The formats that have a form for a response that failed; others answer with an error instead of a response.
+const HOLDS_ERRORS: [&str; 2] = ["responses", "interactions"];
 
 /// A response without an id gets one, which a client's types ask for.
 fn name_response(answer: &mut Assembled, to: Format, report: &mut Report) {

@@ -6,7 +6,7 @@ use msg_bedrock::converse::Document;
 use msg_bedrock::{ConverseRequest, ConverseResponse, converse};
 use msg_codec::Assembled;
 use msg_core::request::RequestHead;
-use msg_core::{FinishReason, Message, Report};
+use msg_core::{Message, Report};
 
 use super::api::{Api, names};
 use crate::codec::{Likelihood, Side, WriteOptions};
@@ -203,18 +203,10 @@ impl Api for Bedrock {
         converse::write(messages, &options.bedrock, out)
     }
 
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[msg_bedrock::BEDROCK];
+
     fn response(answer: &Assembled) -> Option<(ConverseResponse, Report)> {
         Some((ConverseResponse::of(answer), Report::new()))
-    }
-
-    fn describe(response: &ConverseResponse, answer: &mut Assembled) {
-        answer.usage = response.usage();
-        let finish = match response.stop_reason().as_deref() {
-            Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
-            Some("content_filtered" | "guardrail_intervened") => FinishReason::ContentFilter,
-            _ => return,
-        };
-        answer.choices.iter_mut().for_each(|it| it.finish = Some(finish.clone()));
     }
 
     fn response_members(response: &ConverseResponse) -> Vec<String> {

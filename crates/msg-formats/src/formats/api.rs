@@ -56,9 +56,6 @@ pub(super) trait Api: Send + Sync + 'static {
         None
     }
 
-    /// Says who answered, and why the answer ended, where no stream of this API is read.
-    fn describe(_response: &<Self::Request as RequestBody>::Response, _answer: &mut Assembled) {}
-
     /// Its options among all.
     fn options(options: &WriteOptions) -> &<Self::Request as MessageBody>::Options;
 
@@ -248,12 +245,6 @@ impl<A: Api> Around for Body<A> {
             Document::List(_) => Vec::new(),
             Document::Request(_) => self.head().unwrap_or_default().into_owned().members,
             Document::Response(it) => A::response_members(it),
-        }
-    }
-
-    fn describe(&self, answer: &mut Assembled) {
-        if let Document::Response(response) = &self.document {
-            A::describe(response, answer);
         }
     }
 

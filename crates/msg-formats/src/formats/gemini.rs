@@ -249,14 +249,10 @@ impl Api for Interactions {
         interactions::write(messages, &options.gemini, out)
     }
 
+    const FAMILIES: &'static [msg_codec::StreamFamily] = &[interactions::INTERACTIONS];
+
     fn response(answer: &Assembled) -> Option<(Interaction, Report)> {
         Some((Interaction::of(answer), Report::new()))
-    }
-
-    fn describe(response: &Interaction, answer: &mut Assembled) {
-        answer.id = response.id();
-        answer.model = response.model();
-        answer.usage = response.usage();
     }
 
     fn response_members(response: &Interaction) -> Vec<String> {

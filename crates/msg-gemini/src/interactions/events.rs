@@ -9,7 +9,7 @@
 
 use msg_codec::codec::{ListWriter, Losses, Purpose};
 use msg_codec::stream::{BlockDelta, BlockForm, BlockPart, BlockStart, BlockWriter};
-use msg_codec::{Assembled, EventOptions, Json};
+use msg_codec::{Assembled, EventOptions, Json, ProviderError};
 use msg_core::{Extra, FinishReason, Message, Origin, Report, Role, Usage};
 use msg_json::Writer;
 
@@ -272,7 +272,7 @@ fn plain_text(content: Json<'_>) -> Option<Json<'_>> {
 }
 
 /// The API's word for why an answer stopped; none of one that was stopped.
-pub(super) fn status(finish: &FinishReason) -> Option<&str> {
+fn status(finish: &FinishReason) -> Option<&str> {
     Some(match finish {
         FinishReason::Stop => "completed",
         FinishReason::ToolCalls => "requires_action",
@@ -281,6 +281,25 @@ pub(super) fn status(finish: &FinishReason) -> Option<&str> {
         FinishReason::Interrupted => return None,
         other => other.as_str(),
     })
+}
+
+/// The API's word for how far an answer came.
+pub(super) fn status_of(res: &Assembled) -> &str {
+    match res.choices.first().and_then(|it| it.finish.as_ref()) {
+        _ if res.error.is_some() => "failed",
+        Some(finish) => status(finish).unwrap_or("failed"),
+        None if res.complete => "completed",
+        None => "in_progress",
+    }
+}
+
+/// An error of an answer that failed.
+pub(super) fn write_error(it: &mut Writer<'_>, error: &ProviderError) {
+    it.object(|it| {
+        let code = error.code.as_ref();
+        it.optional("code", code, |it, code| it.raw(code.text()));
+        it.key("message").str(&error.message);
+    });
 }
 
 /// The provider's own object where it is of this API, else one of the numbers.

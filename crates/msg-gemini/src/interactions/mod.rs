@@ -12,7 +12,7 @@
 //! answer, or of a whole stored conversation (GI-14). The head is what a request asks besides its conversation, in words that
 //! providers share (GI-24). Every other member is raw and in its place.
 
-use events::{status, usage};
+use events::{status_of, usage, write_error};
 use msg_codec::{
     Assembled,
     codec::{
@@ -243,11 +243,13 @@ impl Interaction {
         let mut body = Body::new(HELD);
         body.write_optional("id", res.id.as_ref(), |it, text| it.str(text));
         body.write_member("object", |it| it.str("interaction"));
-        let status = first.and_then(|it| it.finish.as_ref()).and_then(status);
-        body.write_member("status", |it| it.str(status.unwrap_or("failed")));
+        body.write_member("status", |it| it.str(status_of(res)));
         body.write_optional("model", res.model.as_ref(), |it, text| it.str(text));
         body.hold(STEPS);
         body.write_optional("usage", res.usage.as_ref(), usage);
+        body.write_optional("errors", res.error.as_ref(), |it, error| {
+            it.list(|it| write_error(it, error));
+        });
         let messages = first.map(|it| it.message.clone()).into_iter().collect();
         Self { messages, body, is_before: false }
     }
@@ -352,7 +354,7 @@ static SETTINGS: Settings = Settings {
         ("max_output_tokens", "max_tokens", 0..=u64::MAX),
         ("temperature", "temperature", 0..=u64::MAX),
         ("top_p", "top_p", 0..=u64::MAX),
-        ("stop_sequences", "stop", 0..=u64::MAX),
+        ("stop_sequences", "stop", 0..=5),
         ("thinking_level", "effort", 0..=3),
     ],
     elsewhere: &["stream"],

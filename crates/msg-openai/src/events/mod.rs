@@ -49,6 +49,9 @@ fn is_end(reason: &FinishReason) -> bool {
     !matches!(reason, FinishReason::Error | FinishReason::Interrupted)
 }
 
+/// The status of a response that its caller stopped, and the reason that this is.
+pub(crate) const CANCELLED: &str = "cancelled";
+
 // How a response ended, in the words of the Responses API, and what it cost, in the words of each of the two formats.
 
 /// The end of a response.
@@ -68,6 +71,7 @@ impl<'a> End<'a> {
             _ if self.error.is_some() => Some("failed"),
             Some(FinishReason::Length | FinishReason::ContentFilter) => Some("incomplete"),
             Some(FinishReason::Error | FinishReason::Interrupted) | None => None,
+            Some(FinishReason::Other(word)) if &**word == CANCELLED => Some(CANCELLED),
             Some(_) => Some("completed"),
         }
     }

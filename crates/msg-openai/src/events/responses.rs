@@ -11,7 +11,7 @@ use msg_json::{Writer, to_text};
 
 use super::lose_part;
 use crate::events;
-use crate::events::{Call, End, Kind, Open, items_of};
+use crate::events::{CANCELLED, Call, End, Kind, Open, items_of};
 
 /// Writes the events of any stream as events of the Responses API, as they arrive.
 ///
@@ -126,7 +126,9 @@ impl ResponseEventWriter {
         }
         let Some(status) = self.end().status() else { return self.report };
         self.start(out);
-        self.event(&format!("response.{status}"), out, |this, it| {
+        // No event says that a response was cancelled.
+        let event = if status == CANCELLED { "incomplete" } else { status };
+        self.event(&format!("response.{event}"), out, |this, it| {
             it.key("response").object(|it| this.response(status, it));
         });
         self.report

@@ -10,7 +10,8 @@
 
 use msg_codec::codec::{self, Body, Context, MessageBody, RequestBody, Shape};
 use msg_core::{
-    Error, FinishReason, Message, Origin, Part, RawJson, Report, Role, Usage, request::RequestHead,
+    Code, Diagnostic, Error, FinishReason, Message, Origin, Part, RawJson, Report, Role, Usage,
+    request::RequestHead,
 };
 use msg_json::{Kind, Reader};
 use read::items;
@@ -336,6 +337,12 @@ impl ResponsesResponse {
         let error = res.error.as_ref().map(|it| &*it.message).or(wordless);
         let end = End::of(options.finish.as_ref(), error);
         let mut report = Report::new();
+        if let (Some("completed"), Some(FinishReason::Other(word))) =
+            (end.status(), &options.finish)
+        {
+            let text = format!("a response has no place for why it ended: `{word}`");
+            report.push(Diagnostic::warning(Code::new("convert::lost-value"), text));
+        }
         let items = whole_items(res, &mut report);
         let json = msg_json::to_text(|it| {
             it.object(|it| {

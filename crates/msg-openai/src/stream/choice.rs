@@ -336,6 +336,10 @@ impl Choice {
         TextKind::Text.end(&mut self.text, &mut step);
         TextKind::Refusal.end(&mut self.refusal, &mut step);
         let n_calls = self.calls.len();
+        // Some servers count from 1, or from the number of the first block.
+        let mut indexes = self.calls.indexes().peekable();
+        let first = indexes.peek().copied().unwrap_or_default();
+        head.note_gap("call with the index", first, indexes);
         let closing = head.closing(ending, self.finish.reason().as_ref());
         let closed = self.calls.close(closing, &mut head.step(self.index, sink));
         let finish = self.finish.resolve(n_calls, (state, ending), head);

@@ -20,6 +20,7 @@ use msg_core::{Message, Origin, StreamEvent};
 
 use crate::stream::choice::{Choice, Target};
 use crate::stream::delta::{ChoiceChunk, Chunk};
+use crate::stream::responses::is_body;
 use crate::{EmptyContent, WriteOptions, chat};
 
 pub use responses::ResponsesAssembler;
@@ -49,8 +50,7 @@ pub const CHAT: StreamFamily = StreamFamily {
 pub const RESPONSES: StreamFamily = StreamFamily {
     name: "responses",
     recognises: |event| {
-        has(event, "type", "response.")
-            || event.get("object").and_then(Json::text).is_some_and(|it| it == "response")
+        has(event, "type", "response.") || event.get("type").is_none() && is_body(event)
     },
     assembler: Some(|options| Box::new(ResponsesAssembler::new(options))),
 };
@@ -300,11 +300,15 @@ impl Assembler for ChatAssembler {
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
         let is_over = self.head.stopped || self.is_over();
-        let early = (!is_over).then_some("without a finish reason or [DONE]");
+        let early = match self.choices.is_empty() {
+            true => Some("before any answer came"),
+            false => (!is_over).then_some("without a finish reason or [DONE]"),
+        };
         let ending = self.head.ending(state, early);
         let mut choices = std::mem::take(&mut self.choices);
         msg_core::sort_by_rank(&mut choices, |it| it.index);
         let head = &mut self.head;
+        head.note_gap("choice", 0, choices.iter().map(|it| u64::from(it.index)));
         let choices: Vec<_> =
             choices.into_iter().map(|it| it.close(state, ending, head, sink)).collect();
         self.head.assemble(choices, ending, state, sink)

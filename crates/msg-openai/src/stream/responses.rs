@@ -10,6 +10,7 @@ use msg_codec::{
 use msg_core::{CallKind, FinishReason};
 
 use super::items::{Class, Form};
+use crate::events::CANCELLED;
 use crate::stream::items::{Item, Shared};
 
 /// Assembles the events of a Responses stream.
@@ -35,6 +36,19 @@ pub struct ResponsesAssembler {
     outcome: Option<Outcome>,
     /// Something of a response was seen.
     started: bool,
+    numbers: Numbers,
+}
+
+/// The numbers that events have, as long as they ascend.
+#[derive(Debug, Clone, Copy, Default)]
+enum Numbers {
+    /// None came.
+    #[default]
+    None,
+    /// The last one.
+    Last(u64),
+    /// They do not ascend, and say nothing.
+    Odd,
 }
 
 /// How a response ended.
@@ -48,9 +62,9 @@ struct Outcome {
 /// The members of an event that count: what it is, then where in which item which text goes.
 const MEMBERS: [&str; 16] = [
     "type",
-    "object",
     "response",
     "error",
+    "sequence_number",
     "output_index",
     "item_id",
     "content_index",
@@ -67,7 +81,7 @@ const MEMBERS: [&str; 16] = [
 
 /// Members that say nothing of the answer, or what the whole item says again.
 const BESIDE: [&str; 6] =
-    ["sequence_number", "obfuscation", "logprobs", "annotation_index", "name", "response_id"];
+    ["obfuscation", "logprobs", "annotation_index", "name", "response_id", "object"];
 
 /// Pieces of tools that the provider runs, which their whole items say again.
 const HOSTED: [&str; 6] = [
@@ -83,7 +97,33 @@ impl ResponsesAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
     pub fn new(options: &StreamOptions) -> Self {
-        Self { head: Head::new(options), output: Output::default(), outcome: None, started: false }
+        Self {
+            head: Head::new(options),
+            output: Output::default(),
+            outcome: None,
+            started: false,
+            numbers: Numbers::None,
+        }
+    }
+
+    /// Follows the number of an event: where one is left out, events are missing (OA-28).
+    fn follow_number(&mut self, kind: &str, number: Option<Json<'_>>) {
+        let Some(number) = number.and_then(Json::whole_number) else { return };
+        let begins =
+            matches!(kind, "response.created" | "response.queued" | "response.in_progress");
+        let expected = match self.numbers {
+            Numbers::None if begins || self.started => number,
+            Numbers::None => 0,
+            Numbers::Last(last) => last.saturating_add(1),
+            Numbers::Odd => return,
+        };
+        self.numbers = if number < expected { Numbers::Odd } else { Numbers::Last(number) };
+        if number > expected {
+            self.head.note_hole(|| match number - expected {
+                1 => format!("the event with the sequence_number {expected} did not come"),
+                n => format!("{n} events from the sequence_number {expected} on did not come"),
+            });
+        }
     }
 
     /// Notes what of an event about an item is not read.
@@ -191,6 +231,13 @@ impl ResponsesAssembler {
     }
 }
 
+/// Whether this is a whole response: compatible servers do not say what object it is.
+pub(super) fn is_body(event: Json<'_>) -> bool {
+    event.get("object").and_then(Json::text).is_some_and(|it| it == "response")
+        || event.get("output").is_some_and(Json::is_array)
+            && ["status", "model"].iter().any(|it| event.get(it).is_some_and(Json::is_string))
+}
+
 impl Outcome {
     /// How a response ended; none of one that goes on. One that says itself that it is not whole is not,
     /// whatever brought it.
@@ -198,12 +245,14 @@ impl Outcome {
         let own = response.get("status").and_then(Json::text).unwrap_or_default();
         let status = match (ended, &*own) {
             (None | Some("completed"), "incomplete" | "failed") | (None, _) => &*own,
+            (Some(_), CANCELLED) => CANCELLED,
             (Some(ended), _) => ended,
         };
         let reason = match status {
             "completed" => None,
             "incomplete" => return Some(Self::incomplete(response)),
             "failed" => Some(FinishReason::Error),
+            CANCELLED => Some(FinishReason::from(CANCELLED)),
             _ => return None,
         };
         Some(Self { reason, raw: status.to_owned() })
@@ -232,10 +281,11 @@ impl Assembler for ResponsesAssembler {
 
     fn take(&mut self, data: &str, name: Option<&str>, sink: &mut Sink<'_>) {
         let picked = self.head.pick(data, MEMBERS);
-        let Some([own_kind, object, response, error, of_item @ ..]) = picked else { return };
+        let Some([own_kind, response, error, number, of_item @ ..]) = picked else { return };
         let whole = Json::from_valid(data.trim_ascii());
         let kind = own_kind.and_then(Json::text).or(name.map(Cow::Borrowed)).unwrap_or_default();
-        if own_kind.is_none() && object.and_then(Json::text).is_some_and(|it| it == "response") {
+        self.follow_number(&kind, number);
+        if own_kind.is_none() && is_body(whole) {
             self.started = true;
             return self.response(whole, None, sink);
         }
@@ -282,9 +332,13 @@ impl Assembler for ResponsesAssembler {
         let head = &mut self.head;
         let early = self.outcome.is_none().then_some("before the response was over");
         let ending = head.ending(state, early);
+        let mut indexes = self.output.indexes().peekable();
+        let first = indexes.peek().copied().unwrap_or_default();
+        head.note_gap("output item", first, indexes);
         self.output.flush(&mut head.step(0, sink));
         let reason = self.outcome.as_ref().and_then(|it| it.reason.clone());
-        let closing = head.closing(ending, reason.as_ref());
+        let mut closing = head.closing(ending, reason.as_ref());
+        closing.cut |= self.outcome.as_ref().is_some_and(|it| it.raw == CANCELLED);
         let by_calls =
             if self.output.has_calls() { FinishReason::ToolCalls } else { FinishReason::Stop };
         let finish = match (&self.outcome, state) {
@@ -314,6 +368,8 @@ pub(crate) struct Output {
     by_index: BTreeMap<u64, usize>,
     /// Items by the JSON source of their ids.
     by_id: BTreeMap<String, usize>,
+    /// The response has listed its items.
+    is_listed: bool,
     shared: Shared,
 }
 
@@ -343,6 +399,7 @@ impl Output {
 
     /// The items as the response lists them at its end. Each is another item of the stream, or new.
     pub(crate) fn list(&mut self, items: &[Json<'_>], step: &mut AssemblerStep<'_, '_>) {
+        self.is_listed |= !items.is_empty();
         for (at, (item, found)) in items.iter().zip(self.matches(items)).enumerate() {
             let place = match found {
                 _ if !item.is_object() => {
@@ -358,6 +415,11 @@ impl Output {
             self.set_id(place, item.get("id"), step);
             self.put(place, *item, Form::Whole, step);
         }
+    }
+
+    /// The output indices of the items, in ascending order; none where the response lists its items.
+    fn indexes(&self) -> impl Iterator<Item = u64> {
+        self.by_index.keys().copied().filter(|_| !self.is_listed)
     }
 
     /// Ends texts and calls, and gives the parts in the order of the output indices.

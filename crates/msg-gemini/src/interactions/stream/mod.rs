@@ -266,6 +266,7 @@ fn start(
         if index.is_some() {
             of.head.note(Note::UNKNOWN_EVENT, || "a step of the user in an answer".into());
         }
+        of.pass(index);
         return None;
     }
     let mut step = of.head.step(0, sink);
@@ -273,6 +274,7 @@ fn start(
     let raw = text.as_deref().map_or(raw, Json::from_valid);
     let Some(kind) = raw.get("type").and_then(Json::text) else {
         step.left_out("step", "an object with a type", raw);
+        of.pass(index);
         return None;
     };
     step::start(of, index, &kind, raw, sink)
@@ -288,6 +290,9 @@ fn read_delta(
         let implied = step::implied_by(delta)?;
         start(of, index, Json::from_valid(&implied), sink)
     });
+    if place.is_none() {
+        of.pass(index);
+    }
     if !place.is_some_and(|it| step::delta(of, it, delta, sink)) {
         of.head.note(UNKNOWN_DELTA, || "a delta that its step does not have".into());
     }

@@ -175,6 +175,8 @@ impl Item {
         let call = &mut shared.calls.slots[slot];
         call.kind = kind.clone();
         call.done |= form == Form::Whole;
+        let status = item.get("status").and_then(Json::text);
+        call.unended = form == Form::Whole && status.is_some_and(|it| it == "incomplete");
         if let Some(id) = item.get("call_id").and_then(Json::id).filter(|it| **it != *call.id) {
             if call.id.is_empty() {
                 call.id = id.into_owned();

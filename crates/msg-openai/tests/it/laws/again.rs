@@ -16,10 +16,11 @@ pub(crate) fn assembling_again_changes_nothing(res: &Assembled) {
         // A chunk cannot tell calls of one id apart, nor has it a place for what is not OpenAI's.
         let is_foreign = |it: &msg_core::Part| it.kind() == "other" || it.kind() == "audio";
         let has_kinds = choice.message.tool_calls().any(|it| it.kind != CallKind::Function);
-        // Of an Anthropic block that never ended a chunk cannot tell that it did not.
+        // Of a block that never ended, or of a call whose begin did not come, a chunk cannot tell it.
         let is_cut = choice.finish.as_ref().is_some_and(FinishReason::is_cut);
-        let looks_whole =
-            |text: &str| text.trim().is_empty() || classify(text) == TextState::Object;
+        let looks_whole = |text: &str| {
+            text.trim().is_empty() || matches!(classify(text), TextState::Object | TextState::Value)
+        };
         let is_unended = choice
             .message
             .tool_calls()
