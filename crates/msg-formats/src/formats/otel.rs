@@ -9,7 +9,7 @@
 //! Spans themselves are not read here.
 
 use msg_codec::codec::{Losses, Parts, Want, Wants};
-use msg_core::{Message, Origin, Other, Part, RawJson, Report, Role};
+use msg_core::{CallKind, Message, Origin, Other, Part, RawJson, Report, Role};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
@@ -175,7 +175,9 @@ fn kind_of(
             Some("reasoning")
         }
         Part::ToolCall(it) => {
-            losses.members(Some(at), &[("signature", it.signature.is_some())]);
+            let is_lost =
+                [("signature", it.signature.is_some()), ("kind", it.kind != CallKind::Function)];
+            losses.members(Some(at), &is_lost);
             Some("tool_call")
         }
         Part::ToolResult(it) => {

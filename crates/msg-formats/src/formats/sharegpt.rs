@@ -8,7 +8,7 @@
 //! ```
 
 use msg_codec::codec::{Body, Losses, Want, Wants};
-use msg_core::{Message, Origin, Part, RawJson, Report, Role, ToolCall};
+use msg_core::{CallKind, Message, Origin, Part, RawJson, Report, Role, ToolCall};
 use msg_json::Writer;
 use msg_session::ShareGptTurns;
 
@@ -196,7 +196,9 @@ fn texts_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
                 note_refusal(at, losses);
                 texts.push(it.text.as_str());
             }
-            Part::ToolCall(_) => {}
+            Part::ToolCall(it) => {
+                losses.members(Some(at), &[("kind", it.kind != CallKind::Function)]);
+            }
             Part::ToolResult(it) => note_result(at, it, &ShareGpt.origin(), losses),
             Part::Other(it) if it.format == Origin::Json => {
                 note_json(at, losses);

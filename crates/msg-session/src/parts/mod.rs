@@ -322,6 +322,15 @@ pub(crate) fn gemini_result(part: Value<'_>) -> Option<ToolResult> {
     }
 }
 
+/// What a tool gave: a text, and the images and files that are beside it.
+pub(crate) fn content_beside(text: String, media: Vec<Part>) -> msg_core::Content {
+    if media.is_empty() {
+        return msg_core::Content::from(text);
+    }
+    let text = Some(text).filter(|it| !it.is_empty()).map(Part::text);
+    msg_core::Content::from(text.into_iter().chain(media).collect::<Vec<_>>())
+}
+
 /// What one item says, as a message; `before` is the item of the same answer before it.
 pub(crate) fn response_item(source: &str, before: Option<&str>) -> Message {
     let json = match before {

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
-use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Report, Role};
+use msg_core::{
+    CallKind, Code, Diagnostic, Message, Origin, Part, RawJson, Report, Role, ToolResult,
+};
 
-use super::{data_url, in_a_line, object_of, text_of};
+use super::{data_url, in_a_line, object_of, text_of, text_of_result};
 use crate::dialects::{Write, atif};
 use crate::write::{ContextPolicy, Signatures, WriteOptions};
 use crate::{Blob, Dialect, Session, SessionOptions, texts};
@@ -339,6 +341,8 @@ impl Prepared {
 struct Found {
     dialect: Dialect,
     places: HashMap<String, VecDeque<SessionPlace>>,
+    /// What is in the results of each id, by their places.
+    results: HashMap<String, VecDeque<(usize, Vec<String>)>>,
 }
 
 /// Where a part is in the session, and whether what its provider sealed is still with it.
@@ -346,6 +350,12 @@ struct Found {
 struct SessionPlace {
     at: usize,
     is_sealed: bool,
+    is_custom: bool,
+}
+
+/// Whether a part is a call of free text.
+fn is_custom(part: &Part) -> bool {
+    part.as_tool_call().is_some_and(|it| it.kind != CallKind::Function)
 }
 
 /// Whether a part has a seal that its provider checks.
@@ -359,12 +369,17 @@ fn is_sealed(part: &Part) -> bool {
 
 impl Found {
     fn of(dialect: Dialect, messages: &[Message]) -> Self {
-        let mut res = Self { dialect, places: HashMap::new() };
+        let mut res = Self { dialect, places: HashMap::new(), results: HashMap::new() };
         let parts =
             messages.iter().flat_map(|message| message.parts.iter().map(move |it| (message, it)));
         for (at, (message, part)) in parts.enumerate() {
             let key = res.key(message, part);
-            let place = SessionPlace { at, is_sealed: is_sealed(part) };
+            if let Part::ToolResult(it) = part {
+                let said = (at, res.keys_of_result(it));
+                res.results.entry(res.id(&it.call_id).to_owned()).or_default().push_back(said);
+            }
+            let (is_sealed, is_custom) = (is_sealed(part), is_custom(part));
+            let place = SessionPlace { at, is_sealed, is_custom };
             res.places.entry(key).or_default().push_back(place);
         }
         res
@@ -390,11 +405,8 @@ impl Found {
                 format!("call {} {} {arguments}", self.id(&it.id), it.name)
             }
             Part::ToolResult(it) => {
-                // Who says it is the tool, whichever message holds it.
-                let tool = Message::new(Role::Tool);
-                let texts: Vec<_> =
-                    it.content.parts().iter().map(|it| self.key(&tool, it)).collect();
-                format!("result {} {} {}", self.id(&it.call_id), it.is_error, texts.join(" "))
+                let keys = self.keys_of_result(it).join(" ");
+                format!("result {} {} {keys}", self.id(&it.call_id), it.is_error)
             }
             Part::Image(it) => format!("image {}", it.url.as_deref().unwrap_or_default()),
             Part::File(it) => {
@@ -403,6 +415,28 @@ impl Found {
             }
             Part::Other(it) => text_key(message, &in_a_line(it.value.text())),
             _ => "other".to_owned(),
+        }
+    }
+
+    /// What a result says: who says it is the tool, whichever message holds it.
+    fn keys_of_result(&self, result: &ToolResult) -> Vec<String> {
+        let tool = Message::new(Role::Tool);
+        let parts = result.content.parts().iter().filter(|it| it.as_text() != Some(""));
+        parts.map(|it| self.key(&tool, it)).collect()
+    }
+
+    /// What the next result of this id says that was not found as it was; nothing where there is none.
+    fn next_result(&mut self, id: &str) -> Vec<String> {
+        let all = self.results.get_mut(self.id(id));
+        all.and_then(VecDeque::pop_front).map(|it| it.1).unwrap_or_default()
+    }
+
+    /// Takes the result at this place for one that was found.
+    fn take_result(&mut self, id: &str, at: usize) {
+        let Some(all) = self.results.get_mut(self.id(id)) else { return };
+        match all.front() {
+            Some(first) if first.0 == at => drop(all.pop_front()),
+            _ => all.retain(|it| it.0 != at),
         }
     }
 
@@ -437,9 +471,14 @@ struct Check<'c, 'm> {
 
 impl Check<'_, '_> {
     fn part(&mut self, part: &Part, place: (usize, usize)) {
-        if let Some(SessionPlace { at, is_sealed: keeps_seal }) =
-            self.found.take(self.message, part)
-        {
+        let found = self.found.take(self.message, part);
+        if is_custom(part) && !found.is_some_and(|it| it.is_custom) {
+            self.push("convert::lost-member", place, "the format has no place for kind");
+        }
+        if let Some(SessionPlace { at, is_sealed: keeps_seal, .. }) = found {
+            if let Part::ToolResult(it) = part {
+                self.found.take_result(&it.call_id, at);
+            }
             if is_sealed(part) && !keeps_seal {
                 let text = "the `signature` of its provider is not kept there";
                 self.push("convert::lost-member", place, text);
@@ -462,17 +501,42 @@ impl Check<'_, '_> {
             return;
         }
         let (code, text) = match part {
-            Part::ToolResult(it) if it.content.parts().len() > 1 => (
-                "convert::merged-parts",
-                "the parts of the result become one text, without what is none",
-            ),
-            Part::ToolResult(_) => {
-                ("convert::part-changed", "the result has another content there")
-            }
+            Part::ToolResult(it) => return self.result(it, place),
             Part::ToolCall(_) => ("convert::part-changed", "the call has another form there"),
             _ => ("convert::lost-part", "the format has no place for it"),
         };
         self.push(code, place, text);
+    }
+
+    /// Says of a result that is not there as it was what of it is not, part by part.
+    fn result(&mut self, result: &ToolResult, place: (usize, usize)) {
+        let mut left: HashMap<String, usize> = HashMap::new();
+        for key in self.found.next_result(&result.call_id) {
+            *left.entry(key).or_default() += 1;
+        }
+        let tool = Message::new(Role::Tool);
+        let parts = result.content.parts();
+        let (mut has_texts, mut has_lost) = (true, false);
+        for part in parts.iter().filter(|it| it.as_text() != Some("")) {
+            let key = self.found.key(&tool, part);
+            match left.get_mut(&key).filter(|it| **it > 0) {
+                Some(count) => *count -= 1,
+                None if part.as_text().is_some() => has_texts = false,
+                None => {
+                    has_lost = true;
+                    let kind = part.kind();
+                    let text = format!("the format has no place for the {kind} part of the result");
+                    self.push("convert::lost-part", place, text);
+                }
+            }
+        }
+        let n_texts = parts.iter().filter(|it| it.as_text().is_some()).count();
+        let is_one = || left.contains_key(&text_key(&tool, &text_of_result(result)));
+        if !has_texts && n_texts > 1 && is_one() {
+            self.push("convert::merged-parts", place, "the texts of the result become one");
+        } else if !has_texts || !has_lost {
+            self.push("convert::part-changed", place, "the result has another content there");
+        }
     }
 
     /// Whether the texts of the message became one; said once.
@@ -488,7 +552,12 @@ impl Check<'_, '_> {
         *self.texts.insert(found)
     }
 
-    fn push(&mut self, code: &'static str, place: (usize, usize), text: &'static str) {
+    fn push(
+        &mut self,
+        code: &'static str,
+        place: (usize, usize),
+        text: impl Into<Cow<'static, str>>,
+    ) {
         self.report.push(Diagnostic::warning(Code::new(code), text).at_part(place.0, place.1));
     }
 }

@@ -24,7 +24,7 @@ use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
-use crate::write::{WriteOptions, object_of, text_of_result, write_arguments};
+use crate::write::{WriteOptions, media_of_result, object_of, text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["actions", "author", "content", "id"],
@@ -120,8 +120,17 @@ fn result(response: &Object<'_>) -> ToolResult {
     let content = only("output").or_else(|| only("result")).or_else(|| only("error")).or(given);
     let is_error = only("error").is_some();
     let name = said(response, "name");
-    let content = content.map(|it| it.plain()).unwrap_or_default();
+    let text = content.map(|it| it.plain()).unwrap_or_default();
+    let media = response.list("parts").into_iter().filter_map(|it| media(&it.object()?));
+    let content = parts::content_beside(text, media.collect());
     ToolResult { name, is_error, ..ToolResult::new(parts::text(response, "id"), content) }
+}
+
+/// An image or a file, inline or by its address.
+fn media(object: &Object<'_>) -> Option<Part> {
+    let inline = either(object, "inlineData", "inline_data").and_then(|it| it.object());
+    let by_uri = either(object, "fileData", "file_data").and_then(|it| it.object());
+    file(&inline.or(by_uri)?)
 }
 
 fn file(media: &Object<'_>) -> Option<Part> {
@@ -226,6 +235,11 @@ fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>, is_
                 None => it.key("response").object(|it| {
                     it.key(if result.is_error { "error" } else { "output" }).str(&text);
                 }),
+            }
+            let media = media_of_result(result);
+            if !media.is_empty() {
+                it.key("parts")
+                    .array(media, |it, part| it.object(|it| write_part(it, part, is_snake)));
             }
         });
     });

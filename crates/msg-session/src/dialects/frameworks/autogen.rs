@@ -264,8 +264,8 @@ pub(super) fn is_answer(message: &Message) -> bool {
 pub(crate) struct Media<'m> {
     pub(crate) media_type: &'m str,
     /// Base64.
-    pub(super) data: Option<Cow<'m, str>>,
-    pub(super) url: Option<&'m str>,
+    pub(crate) data: Option<Cow<'m, str>>,
+    pub(crate) url: Option<&'m str>,
     pub(super) filename: Option<&'m str>,
 }
 
@@ -304,7 +304,7 @@ impl<'m> Media<'m> {
     }
 
     /// Its URL, or one that holds its data.
-    pub(super) fn as_url(&self) -> String {
+    pub(crate) fn as_url(&self) -> String {
         match (&self.data, self.url) {
             (Some(data), _) => format!("data:{};base64,{data}", self.media_type),
             (None, url) => url.unwrap_or_default().to_owned(),
@@ -312,7 +312,7 @@ impl<'m> Media<'m> {
     }
 
     /// Its data, or its URL where it has none.
-    pub(super) fn source(&self) -> &str {
+    pub(crate) fn source(&self) -> &str {
         self.data.as_deref().or(self.url).unwrap_or_default()
     }
 }

@@ -17,7 +17,7 @@ use crate::dialects::frameworks::said;
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
-use crate::write::{WriteOptions, text_of_result, write_arguments};
+use crate::write::{WriteOptions, list_of_result, text_of_result, write_arguments};
 
 pub(crate) static STORE: Store = Store {
     members: &["_content", "_role", "content", "role"],
@@ -155,7 +155,12 @@ fn write_call(it: &mut Writer<'_>, call: &ToolCall) {
 
 fn write_result(it: &mut Writer<'_>, result: &ToolResult, names: &Names<'_>) {
     it.key("tool_call_result").object(|it| {
-        it.key("result").str(&text_of_result(result));
+        match list_of_result(result) {
+            None => it.key("result").str(&text_of_result(result)),
+            Some(list) => it.key("result").array(list, |it, part| {
+                it.object(|it| write_part(it, part));
+            }),
+        }
         it.key("origin").object(|it| match names.call(result) {
             Some(call) => write_call(it, call),
             None => {

@@ -19,7 +19,7 @@ use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::{WriteOptions, text_of_result, write_arguments};
+use crate::write::{WriteOptions, list_of_result, text_of_result, write_arguments};
 use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
@@ -349,7 +349,10 @@ fn class(message: &Message, result: Option<&ToolResult>) -> &'static str {
 
 fn data(it: &mut Writer<'_>, message: &Message, result: Option<&ToolResult>) {
     if let Some(result) = result {
-        it.key("content").str(&text_of_result(result));
+        match list_of_result(result) {
+            None => it.key("content").str(&text_of_result(result)),
+            Some(list) => it.key("content").array(list, write_content),
+        }
         it.key("tool_call_id").str(&result.call_id);
         it.key("name").opt_str(result.name.as_deref());
         it.key("status").str(if result.is_error { "error" } else { "success" });

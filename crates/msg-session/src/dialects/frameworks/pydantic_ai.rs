@@ -16,7 +16,7 @@ use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View};
-use crate::write::{WriteOptions, text_of_result};
+use crate::write::{WriteOptions, list_of_result, text_of_result};
 use crate::{Dialect, parts};
 
 pub(crate) static STORE: Store = Store {
@@ -111,12 +111,27 @@ fn result(part: &Object<'_>) -> Option<ToolResult> {
         "retry-prompt" | "retry-feedback" if part.text("tool_name").is_some() => true,
         _ => return None,
     };
-    let content = part.get("content").map(|it| it.plain()).unwrap_or_default();
+    let content = part.get("content").map(given).unwrap_or_default();
     Some(ToolResult {
         name: part.text("tool_name").map(Into::into),
         is_error,
-        ..ToolResult::new(parts::text(part, "tool_call_id"), Content::from(content))
+        ..ToolResult::new(parts::text(part, "tool_call_id"), content)
     })
+}
+
+/// What a tool gave: its text or JSON, or a list with media.
+fn given(value: Value<'_>) -> Content {
+    let is_media = |it: &Value<'_>| {
+        let kind = it.object().and_then(|it| said(&it, "kind"));
+        kind.is_some_and(|it| it == "binary" || it.ends_with("-url"))
+    };
+    match value.array() {
+        Some(list) if list.iter().any(is_media) => {
+            let parts = list.into_iter().map(|it| item(it).unwrap_or_else(|| parts::other(it)));
+            Content::from(parts.collect::<Vec<_>>())
+        }
+        _ => Content::from(value.plain()),
+    }
 }
 
 fn prompt(part: &Object<'_>) -> Vec<Part> {
@@ -268,7 +283,13 @@ fn write_request(
     match part {
         Part::ToolResult(result) => {
             it.key("tool_name").str(names.of_result(result));
-            it.key("content").str(&text_of_result(result));
+            match list_of_result(result) {
+                None => it.key("content").str(&text_of_result(result)),
+                Some(list) => it.key("content").array(list, |it, part| match part.as_text() {
+                    Some(text) => it.str(text),
+                    None => write_media(it, part),
+                }),
+            }
             it.key("tool_call_id").str(&result.call_id);
             it.key("timestamp").str(&options.now);
             it.key("part_kind").str("tool-return");
@@ -277,21 +298,7 @@ fn write_request(
             }
         }
         Part::Image(_) | Part::File(_) => {
-            let media = Media::of(part);
-            it.key("content").array(media, |it, media| {
-                it.object(|it| match &media.data {
-                    Some(data) => {
-                        it.key("data").str(data);
-                        it.key("media_type").str(media.media_type);
-                        it.key("kind").str("binary");
-                    }
-                    None => {
-                        let is_image = matches!(part, Part::Image(_));
-                        it.key("url").str(media.source());
-                        it.key("kind").str(if is_image { "image-url" } else { "document-url" });
-                    }
-                });
-            });
+            it.key("content").array([part], write_media);
             it.key("timestamp").str(&options.now);
             it.key("part_kind").str("user-prompt");
         }
@@ -302,6 +309,22 @@ fn write_request(
             it.key("part_kind").str(kind);
         }
     }
+}
+
+fn write_media(it: &mut Writer<'_>, part: &Part) {
+    let Some(media) = Media::of(part) else { return it.null() };
+    it.object(|it| match &media.data {
+        Some(data) => {
+            it.key("data").str(data);
+            it.key("media_type").str(media.media_type);
+            it.key("kind").str("binary");
+        }
+        None => {
+            let is_image = matches!(part, Part::Image(_));
+            it.key("url").str(media.source());
+            it.key("kind").str(if is_image { "image-url" } else { "document-url" });
+        }
+    });
 }
 
 fn write_answer(it: &mut Writer<'_>, part: &Part) {

@@ -26,8 +26,8 @@ use crate::parts::INTERRUPTED;
 use crate::source::Blob;
 use crate::view::View;
 use crate::write::{
-    WriteOptions, data_url, object_of, parts_but_results, project_hash, results_after, spoken,
-    text_of, text_of_result, write_arguments, write_own,
+    WriteOptions, data_url, media_of_result, object_of, parts_but_results, project_hash,
+    results_after, spoken, text_of, text_of_result, write_arguments, write_own,
 };
 use crate::{Error, edit};
 
@@ -446,6 +446,21 @@ pub(crate) fn user_part(it: &mut Writer<'_>, part: &Part) {
     });
 }
 
+/// An image or a file of a result.
+fn response_part(it: &mut Writer<'_>, part: &Part) {
+    let Some(media) = Media::of(part) else { return it.null() };
+    let (member, source) = match media.data {
+        Some(_) => ("inlineData", "data"),
+        None => ("fileData", "fileUri"),
+    };
+    it.object(|it| {
+        it.key(member).object(|it| {
+            it.key("mimeType").str(media.media_type);
+            it.key(source).str(media.source());
+        });
+    });
+}
+
 pub(crate) fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
     it.object(|it| {
         it.key("functionResponse").object(|it| {
@@ -457,6 +472,10 @@ pub(crate) fn response(it: &mut Writer<'_>, name: &str, result: &ToolResult) {
                 None => {
                     it.key("response").object(|it| it.key(member).str(&text_of_result(result)));
                 }
+            }
+            let media = media_of_result(result);
+            if !media.is_empty() {
+                it.key("parts").array(media, response_part);
             }
         });
     });

@@ -392,7 +392,7 @@ fn user(view: &mut View, message: &Message<'_>) {
     for part in &message.parts {
         let it = match part.object.text("type").as_deref() {
             Some("text") if !part.object.is_true("ignored") => text(part),
-            Some("file") => file(part),
+            Some("file") => file(&part.object),
             Some("compaction") => Some(MessagePart::text("What did we do so far?")),
             _ => None,
         };
@@ -407,13 +407,13 @@ fn text(part: &Part<'_>) -> Option<MessagePart> {
     part.object.text("text").map(MessagePart::text)
 }
 
-fn file(part: &Part<'_>) -> Option<MessagePart> {
-    let url = part.object.text("url")?;
-    let media_type: Option<String> = part.object.text("mime").map(Into::into);
+fn file(part: &Object<'_>) -> Option<MessagePart> {
+    let url = part.text("url")?;
+    let media_type: Option<String> = part.text("mime").map(Into::into);
     if media_type.as_deref().is_some_and(|it| it.starts_with("image/")) {
         return Some(MessagePart::Image(Image { media_type, ..Image::from_url(url) }));
     }
-    let filename = part.object.text("filename").map(Into::into);
+    let filename = part.text("filename").map(Into::into);
     let url = Some(url.into_owned());
     Some(MessagePart::File(File { url, filename, media_type, ..File::default() }))
 }
@@ -461,11 +461,10 @@ fn tool(part: &Part<'_>, answer: &mut Draft, results: &mut Draft) {
         Some("error") => (member("error"), true),
         _ => return,
     };
-    let result = ToolResult {
-        name: Some(name),
-        is_error,
-        ..ToolResult::new(id, content.unwrap_or_default())
-    };
+    let attached = state.iter().flat_map(|it| it.list("attachments"));
+    let attached = attached.filter_map(|it| file(&it.object()?)).collect();
+    let content = parts::content_beside(content.unwrap_or_default(), attached);
+    let result = ToolResult { name: Some(name), is_error, ..ToolResult::new(id, content) };
     results.push(MessagePart::ToolResult(result), origin(part));
 }
 

@@ -4,8 +4,8 @@ use msg_core::{Message, Part, Report, Role, ToolCall, ToolResult};
 use msg_json::{Writer, to_text};
 
 use crate::write::{
-    WriteOptions, parts_but_results, results_after, spoken, text_of_result, write_arguments,
-    write_ui_part,
+    WriteOptions, media_of_result, parts_but_results, results_after, spoken, text_of_result,
+    write_arguments, write_ui_part,
 };
 
 pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
@@ -55,10 +55,10 @@ const UNKNOWN: &str = "unknown";
 impl Entry<'_> {
     fn write(&self, it: &mut Writer<'_>) {
         let message = &self.messages[self.at];
-        let id = format!("msg_{:08}", self.at);
+        let id_of_message = format!("msg_{:08}", self.at);
         let is_answer = message.role == Role::Assistant;
         it.key("info").object(|it| {
-            it.key("id").str(&id);
+            it.key("id").str(&id_of_message);
             it.key("sessionID").str(self.session);
             it.key("role").str(if is_answer { "assistant" } else { "user" });
             it.key("time").object(|it| {
@@ -81,11 +81,21 @@ impl Entry<'_> {
         });
         let results: Vec<_> = results_after(self.messages, self.at).collect();
         it.key("parts").array(parts_but_results(message).enumerate(), |it, (n, part)| {
-            it.object(|it| {
-                it.key("id").str(&format!("prt_{:08}_{n:06}", self.at));
+            let own = format!("prt_{:08}_{n:06}", self.at);
+            let ids = |it: &mut Writer<'_>, id: &str| {
+                it.key("id").str(id);
                 it.key("sessionID").str(self.session);
-                it.key("messageID").str(&id);
-                write_part(it, part, &results);
+                it.key("messageID").str(&id_of_message);
+            };
+            it.object(|it| {
+                ids(it, &own);
+                match part {
+                    Part::ToolCall(call) => tool(it, call, &results, |it, k, part| {
+                        ids(it, &format!("{own}_{k}"));
+                        write_part(it, part);
+                    }),
+                    part => write_part(it, part),
+                }
             });
         });
     }
@@ -114,17 +124,20 @@ impl Entry<'_> {
     }
 }
 
-fn write_part(it: &mut Writer<'_>, part: &Part, results: &[&ToolResult]) {
-    if let Part::ToolCall(call) = part {
-        return tool(it, call, results);
-    }
+fn write_part(it: &mut Writer<'_>, part: &Part) {
     write_ui_part(it, part, "mime");
     if let Part::File(file) = part {
         it.key("filename").str(file.filename.as_deref().unwrap_or_default());
     }
 }
 
-fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
+/// A call with its result; `attach` writes the members of an image or a file of it, by its number.
+fn tool(
+    it: &mut Writer<'_>,
+    call: &ToolCall,
+    results: &[&ToolResult],
+    attach: impl Fn(&mut Writer<'_>, usize, &Part),
+) {
     it.key("type").str("tool");
     it.key("callID").str(&call.id);
     it.key("tool").str(&call.name);
@@ -144,5 +157,11 @@ fn tool(it: &mut Writer<'_>, call: &ToolCall, results: &[&ToolResult]) {
             it.key("start").u64(0);
             it.key("end").u64(0);
         });
+        let media = result.filter(|it| !it.is_error).map(|it| media_of_result(it));
+        if let Some(media) = media.filter(|it| !it.is_empty()) {
+            it.key("attachments").array(media.into_iter().enumerate(), |it, (k, part)| {
+                it.object(|it| attach(it, k, part));
+            });
+        }
     });
 }
