@@ -38,13 +38,26 @@ pub(crate) fn read(text: &str, max_depth: usize) -> Result<PythonCalls, Code> {
     }
 }
 
-/// What an escape in a Python string represents; what is none is itself.
+/// What an escape in a Python string represents; what is none is itself. The halves of a pair are one character, which
+/// models write as JSON has it.
 pub(crate) fn unescaped(source: &str) -> String {
     let Some(kind) = source.as_bytes().get(1) else { return source.to_owned() };
-    let number = |digits: usize| {
-        let code = source.get(2..).filter(|it| it.len() == digits)?;
-        u32::from_str_radix(code, 16).ok().and_then(char::from_u32)
+    let code = |from: usize, digits: usize| {
+        let code = source.get(from..from + digits)?;
+        u32::from_str_radix(code, 16).ok()
     };
+    let number =
+        |digits| code(2, digits).filter(|_| source.len() == 2 + digits).and_then(char::from_u32);
+    if let Some((first, second)) =
+        source.split_at_checked(6).filter(|it| !it.1.is_empty() && *kind == b'u')
+    {
+        let halves = [code(2, 4), code(8, 4).filter(|_| source.len() == 12)];
+        let halves = halves.map(|it| it.and_then(|it| u16::try_from(it).ok()).unwrap_or_default());
+        return match char::decode_utf16(halves).collect::<Result<Vec<_>, _>>().as_deref() {
+            Ok([one]) => String::from(*one),
+            _ => unescaped(first) + &unescaped(second),
+        };
+    }
     let found = match kind {
         b'n' => Some('\n'),
         b't' => Some('\t'),
@@ -53,7 +66,7 @@ pub(crate) fn unescaped(source: &str) -> String {
         b'f' => Some('\u{c}'),
         b'v' => Some('\u{b}'),
         b'a' => Some('\u{7}'),
-        b'0' => Some('\0'),
+        b'0'..=b'7' => u32::from_str_radix(&source[1..], 8).ok().and_then(char::from_u32),
         b'\\' | b'\'' | b'"' => Some(char::from(*kind)),
         b'\n' => return String::new(),
         b'x' => number(2),
@@ -134,8 +147,12 @@ impl Reader<'_> {
     fn value(&mut self) -> Result<Json, Code> {
         match self.byte() {
             Some(b'"' | b'\'') => self.string().map(Json::String),
-            Some(b'[') => self.list(b']'),
-            Some(b'(') => self.list(b')'),
+            Some(b'[') => self.list(b']').map(|it| Json::Array(it.0)),
+            Some(b'(') => match self.list(b')')? {
+                // Without a comma it is the value alone.
+                (mut items, false) if items.len() == 1 => Ok(items.remove(0)),
+                (items, _) => Ok(Json::Array(items)),
+            },
             Some(b'{') => self.dict(),
             _ => {
                 let word = self.word();
@@ -148,18 +165,21 @@ impl Reader<'_> {
         }
     }
 
-    fn list(&mut self, close: u8) -> Result<Json, Code> {
+    /// The values up to the bracket `close`, and whether there is a comma among them.
+    fn list(&mut self, close: u8) -> Result<(Vec<Json>, bool), Code> {
         self.nest()?;
         self.at += 1;
-        let mut items = Vec::new();
+        let (mut items, mut has_comma) = (Vec::new(), false);
         while !self.takes(close) {
             items.push(self.value()?);
-            if !self.takes(b',') && self.byte() != Some(close) {
-                return Err(Code::InvalidToolBody);
+            match self.takes(b',') {
+                true => has_comma = true,
+                false if self.byte() == Some(close) => {}
+                false => return Err(Code::InvalidToolBody),
             }
         }
         self.depth += 1;
-        Ok(Json::Array(items))
+        Ok((items, has_comma))
     }
 
     fn dict(&mut self) -> Result<Json, Code> {
@@ -221,19 +241,52 @@ impl Reader<'_> {
 
 /// How long an escape of this kind is at the beginning of `text`.
 fn escape_len(text: &str, kind: u8) -> usize {
-    let most = match kind {
-        b'x' => 2,
-        b'u' => 4,
-        b'U' => 8,
-        _ => 0,
+    let digits = |from: usize, most: usize, radix: u32| {
+        let after = text.as_bytes().get(from..).unwrap_or_default().iter();
+        after.take(most).take_while(|b| char::from(**b).is_digit(radix)).count()
     };
-    let digits = text.as_bytes()[2..].iter().take(most).take_while(|b| b.is_ascii_hexdigit());
-    2 + digits.count()
+    match kind {
+        b'x' => 2 + digits(2, 2, 16),
+        b'u' if digits(2, 4, 16) == 4 && text[6..].starts_with("\\u") && is_high(&text[2..6]) => {
+            8 + digits(8, 4, 16)
+        }
+        b'u' => 2 + digits(2, 4, 16),
+        b'U' => 2 + digits(2, 8, 16),
+        b'0'..=b'7' => 1 + digits(1, 3, 8),
+        _ => 2,
+    }
 }
 
-/// A number in the form that JSON has too.
+/// Whether four digits are the first half of a pair.
+pub(crate) fn is_high(digits: &str) -> bool {
+    u32::from_str_radix(digits, 16).is_ok_and(|it| (0xD800..0xDC00).contains(&it))
+}
+
+/// A number, as Python writes it or JSON does.
 fn number(word: &str) -> Option<Json> {
     let word = word.strip_prefix('+').unwrap_or(word);
+    let (sign, digits) = word.strip_prefix('-').map_or(("", word), |it| ("-", it));
+    let radix = match digits.get(..2) {
+        Some("0x" | "0X") => 16,
+        Some("0o" | "0O") => 8,
+        Some("0b" | "0B") => 2,
+        _ => 10,
+    };
+    let is_apart = |it: &str| it.split('_').all(|it| !it.is_empty());
+    let mut plain = digits.to_owned();
+    if digits.contains('_') && is_apart(digits) {
+        plain = digits.replace('_', "");
+    }
+    if radix != 10 {
+        plain = u64::from_str_radix(&plain[2..], radix).ok()?.to_string();
+    }
+    let ends = (plain.starts_with('.'), plain.ends_with('.'));
+    let plain = match ends {
+        (true, false) => format!("{sign}0{plain}"),
+        (false, true) => format!("{sign}{plain}0"),
+        _ => format!("{sign}{plain}"),
+    };
+    let word = plain.as_str();
     match crate::json::parse(word, 0) {
         Some((value @ Json::Number(_), false)) => Some(value),
         _ => None,

@@ -13,6 +13,7 @@ use crate::event::{ArgPath, Queue};
 use crate::input::{Incomplete, Input, MORE, is_blank};
 use crate::lex;
 use crate::lex::ARGS;
+use crate::special::python::is_high;
 
 /// What a scan came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -350,15 +351,17 @@ impl Scan {
             (0x80.., _) => 1,
             _ => 2,
         };
-        let Some(mut end) = digits_end(w, p + 2, p + len)? else { return Ok(None) };
-        if len == 6 && end == p + 6 && is_high(w, p) && self.syntax != Syntax::Python {
+        let is_octal = self.syntax == Syntax::Python && matches!(kind, b'0'..=b'7');
+        let digits = if is_octal { (p + 1, p + 4, 8) } else { (p + 2, p + len, 16) };
+        let Some(mut end) = digits_end(w, digits)? else { return Ok(None) };
+        if len == 6 && end == p + 6 && is_high(w.str(p + 2, p + 6)) {
             // The other half of the pair may follow.
             let is_pair = match lex::need(w, end)? {
                 Some(b'\\') => lex::need(w, end + 1)? == Some(b'u'),
                 _ => false,
             };
             if is_pair {
-                let Some(to) = digits_end(w, end + 2, end + 6)? else { return Ok(None) };
+                let Some(to) = digits_end(w, (end + 2, end + 6, 16))? else { return Ok(None) };
                 end = to;
             }
         }
@@ -375,18 +378,16 @@ impl Scan {
     }
 }
 
-/// Whether the escape at `p` is the first half of a pair.
-fn is_high(w: &Input<'_>, p: usize) -> bool {
-    u32::from_str_radix(w.str(p + 2, p + 6), 16).is_ok_and(|it| (0xD800..0xDC00).contains(&it))
-}
-
-/// One past the hexadecimal digits from `from` on, at most `to`; `None` if the input ends in them.
-fn digits_end(w: &Input<'_>, from: usize, to: usize) -> Result<Option<usize>, Incomplete> {
+/// One past the digits of this radix from `from` on, at most `to`; `None` if the input ends in them.
+fn digits_end(
+    w: &Input<'_>,
+    (from, to, radix): (usize, usize, u32),
+) -> Result<Option<usize>, Incomplete> {
     let mut at = from.min(to);
     while at < to {
         match lex::need(w, at)? {
             None => return Ok(None),
-            Some(b) if b.is_ascii_hexdigit() => at += 1,
+            Some(b) if char::from(b).is_digit(radix) => at += 1,
             Some(_) => break,
         }
     }
