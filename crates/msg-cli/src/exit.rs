@@ -21,6 +21,8 @@ pub(crate) enum Status {
     Failed,
     /// Somebody stopped it: 130, as shells have it for Ctrl-C.
     Interrupted,
+    /// Whoever read the output closed it before its end: 141, as shells have it for a closed pipe.
+    Cut,
 }
 
 impl Status {
@@ -37,11 +39,12 @@ impl From<Status> for ExitCode {
             Status::Problems => 1,
             Status::Failed => 2,
             Status::Interrupted => 130,
+            Status::Cut => 141,
         })
     }
 }
 
-/// Why a run was given up. Every variant but [`Failure::ClosedPipe`] exits with 2.
+/// Why a run was given up. Every variant but [`Failure::ClosedPipe`], which exits with 141, exits with 2.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Failure {

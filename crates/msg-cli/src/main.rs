@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     let run = catch_unwind(AssertUnwindSafe(|| cli.run(&cx)));
     match run.unwrap_or(Ok(Status::Failed)) {
         Ok(status) => status.into(),
-        Err(Failure::ClosedPipe) => Status::Clean.into(),
+        Err(Failure::ClosedPipe) => Status::Cut.into(),
         Err(failure) => {
             cx.note(&render::failure(&failure, cx.color_err));
             Status::Failed.into()
