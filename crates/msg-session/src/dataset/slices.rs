@@ -6,15 +6,15 @@
 //!      └─ c2 ─ d2          the slice of d2   a b c2 d2
 //! ```
 //!
-//! Only where nothing is odd about the links. A path through a compaction needs the whole session. Where records are not
-//! linked, their dialect says which are of a leaf.
+//! Only where nothing is odd about the links. A compaction in the chain cuts off what is before it (pi, qwen-code): a
+//! slice begins with it, or with what it keeps. One that begins a chain (claude-code) names what it keeps. Where records
+//! are not linked, their dialect says which are of a leaf.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::dialects;
-use crate::edit::{Object, quoted};
+use crate::edit::{Object, Value, quoted};
 use crate::frame::{Lines, read_lines};
-use crate::view::View;
 use crate::{Blob, Dialect, Session, SessionOptions};
 
 /// The records of a session by their links.
@@ -27,6 +27,10 @@ pub(super) struct Slices {
     nodes: Vec<Node>,
     /// The records that are gathered, by what they share with those of a path.
     gathered: HashMap<Share, Vec<usize>>,
+    /// The first record that none follows.
+    first_leaf: Option<usize>,
+    /// The member that names the record before.
+    parent: &'static str,
 }
 
 /// A record of the tree, as far as a slice needs it.
@@ -36,8 +40,12 @@ struct Node {
     is_linked: bool,
     parent: Option<usize>,
     is_message: bool,
-    /// Whether the whole session says what comes before it.
-    is_boundary: bool,
+    /// Whether it is of the conversation, and not of a subagent.
+    is_on_chain: bool,
+    /// The message that it follows, with no other one between.
+    follows: Option<usize>,
+    /// What a compaction keeps of the records before it; none of any other record.
+    keeps: Option<Vec<usize>>,
     /// What gathers other records, if it is sent.
     gathers: Vec<Share>,
 }
@@ -51,6 +59,8 @@ enum Share {
     Call(String),
     /// It answers this record.
     Reply(usize),
+    /// It follows this one, and is not a message.
+    Beside(usize),
 }
 
 /// A slice of a session.
@@ -59,6 +69,10 @@ pub(super) struct Slice {
     pub(super) session: Session,
     /// The leaf that it is read along, if it goes on after that.
     pub(super) leaf: Option<String>,
+    /// Whether a compaction is before its last record.
+    pub(super) is_compacted: bool,
+    /// The leaf of what was sent before the compaction that it begins with, and the number of that.
+    pub(super) before: Option<(String, u32)>,
     /// The numbers of its records in the session.
     records: Vec<u32>,
 }
@@ -86,11 +100,18 @@ impl Slices {
             ids: HashMap::new(),
             nodes: Vec::new(),
             gathered: HashMap::new(),
+            first_leaf: None,
+            parent,
         };
         for at in 0..res.lines.records.len() {
             let node = res.node(at, id, parent)?;
             res.nodes.push(node);
         }
+        let mut has_child = vec![false; res.nodes.len()];
+        res.nodes.iter().filter_map(|it| it.parent).for_each(|it| has_child[it] = true);
+        let is_leaf = |it: &usize| !has_child[*it] && res.nodes[*it].is_on_chain;
+        let says = |it: &usize| res.way(*it).any(|it| res.nodes[it].is_message);
+        res.first_leaf = (0..res.nodes.len()).filter(is_leaf).find(says);
         Some(res)
     }
 
@@ -108,8 +129,14 @@ impl Slices {
         let mut node = Node { is_linked: true, parent, ..Node::default() };
         let mut shares = Vec::new();
         if self.dialect == Dialect::ClaudeCode {
+            let before = parent.map(|it| (it, &self.nodes[it]));
+            node.follows =
+                before.and_then(|(at, it)| if it.is_message { Some(at) } else { it.follows });
             shares = shared(&record, &mut node);
+            node.gathers.extend(node.is_message.then_some(Share::Beside(at)));
         }
+        node.is_on_chain = !record.is_true("isSidechain");
+        node.keeps = self.keeps(&record, at);
         if self.ids.insert(id.source.to_owned(), at).is_some() {
             return None;
         }
@@ -119,9 +146,33 @@ impl Slices {
         Some(node)
     }
 
-    /// The first record on the way to one.
-    fn root(&self, record: usize) -> usize {
-        self.way(record).last().unwrap_or(record)
+    /// What a compaction keeps, the first one first.
+    fn keeps(&self, record: &Object<'_>, at: usize) -> Option<Vec<usize>> {
+        let known = |it: Value<'_>| self.ids.get(it.source).copied();
+        let is = |name: &str, value: &str| record.text(name).is_some_and(|it| it == value);
+        match self.dialect {
+            Dialect::ClaudeCode => {
+                let metadata = record.inner("compactMetadata")?;
+                if let Some(messages) = metadata.inner("preservedMessages") {
+                    let lists = ["uuids", "allUuids"].into_iter().flat_map(|it| messages.list(it));
+                    return Some(lists.filter_map(known).collect());
+                }
+                let segment = metadata.inner("preservedSegment");
+                let named = |name: &str| known(segment.as_ref()?.get(name)?);
+                let ends = named("headUuid").zip(named("tailUuid"));
+                let up = ends.map(|(head, tail)| self.way(tail).take_while(move |it| *it >= head));
+                Some(up.into_iter().flatten().collect())
+            }
+            Dialect::Pi if is("type", "compaction") => {
+                let kept = record.get("firstKeptEntryId").and_then(known);
+                Some(vec![kept.unwrap_or(at)])
+            }
+            Dialect::QwenCode if is("subtype", "chat_compression") => {
+                let history = record.inner("systemPayload")?.list("compressedHistory");
+                (!history.is_empty()).then(|| vec![at])
+            }
+            _ => None,
+        }
     }
 
     /// Up from a record.
@@ -129,26 +180,18 @@ impl Slices {
         std::iter::successors(Some(record), |it| self.nodes[*it].parent)
     }
 
-    /// The root of the records of a view.
-    pub(super) fn root_of(&self, view: &View) -> Option<usize> {
-        let first = view.origins.iter().flatten().next()?;
-        let first = usize::try_from(first.record).ok().filter(|it| *it < self.nodes.len())?;
-        Some(self.root(first))
-    }
-
-    /// What is enough to read a leaf; none if that is not below this root, or a compaction is on the way to it. As long
-    /// as what is read.
-    pub(super) fn of_leaf(&self, leaf: &str, root: usize) -> Option<Slice> {
-        let mut way: Vec<usize> = self.way(*self.ids.get(&quoted(leaf))?).collect();
-        way.reverse();
-        if way.first() != Some(&root) || way.iter().any(|it| self.nodes[*it].is_boundary) {
-            return None;
-        }
+    /// What is enough to read a leaf. As long as what is read.
+    pub(super) fn of_leaf(&self, leaf: &str) -> Option<Slice> {
+        let (way, before) = self.sent(*self.ids.get(&quoted(leaf))?);
+        let first = *way.first()?;
         let mut records: BTreeSet<usize> = way.iter().copied().collect();
+        let is_chained = self.dialect == Dialect::ClaudeCode;
+        let boundary = way.iter().rev().find_map(|it| self.nodes[*it].keeps.as_ref());
+        records.extend(boundary.filter(|_| is_chained).into_iter().flatten());
         let notes = way.windows(2).filter(|it| !self.nodes[it[1]].is_message);
         let replies = notes.map(|it| Share::Reply(it[0]));
         let mut shares: Vec<Share> = replies.collect();
-        shares.extend(way.iter().flat_map(|it| self.nodes[*it].gathers.iter().cloned()));
+        shares.extend(records.iter().flat_map(|it| self.nodes[*it].gathers.iter().cloned()));
         while let Some(share) = shares.pop() {
             for at in self.gathered.get(&share).into_iter().flatten() {
                 if !records.contains(at) {
@@ -159,17 +202,51 @@ impl Slices {
                 }
             }
         }
-        let first = *records.first()?;
-        records.extend((0..HEAD.min(first)).filter(|it| !self.nodes[*it].is_linked));
-        Some(Slice {
-            leaf: Some(leaf.to_owned()),
-            ..Slice::of(self.dialect, &self.name, &self.lines, records)
-        })
+        let head = HEAD.min(*records.first()?);
+        records.extend((0..head).filter(|it| !self.nodes[*it].is_linked));
+        let is_cut = before.is_some();
+        let is_compacted = is_cut || is_chained && self.first_leaf.is_some_and(|it| it < first);
+        let before = before.and_then(|it| Some((self.id(it)?, u32::try_from(it).ok()?)));
+        let cut = is_cut.then_some((first, self.parent));
+        let slice = Slice::of(self.dialect, &self.name, &self.lines, records, cut);
+        Some(Slice { leaf: Some(leaf.to_owned()), is_compacted, before, ..slice })
     }
 
-    /// Whether what is beside a leaf says nothing about it: then a compaction is before it if one is before this root.
-    pub(super) fn has_roots(&self) -> bool {
-        self.dialect == Dialect::ClaudeCode
+    fn id(&self, record: usize) -> Option<String> {
+        let name = if self.dialect == Dialect::Pi { "id" } else { "uuid" };
+        Some(self.lines.object(record)?.text(name)?.into_owned())
+    }
+
+    /// The records on the way to one, from the last compaction on that cuts off what is before it, or from the first
+    /// that it keeps; and the record before that compaction, if one is cut off.
+    fn sent(&self, leaf: usize) -> (Vec<usize>, Option<usize>) {
+        let mut res = Vec::new();
+        let mut cut = None;
+        for at in self.way(leaf) {
+            if let Some((first, len, _)) = cut {
+                if at < first {
+                    res.truncate(len);
+                    break;
+                }
+                res.push(at);
+                if at == first {
+                    break;
+                }
+                continue;
+            }
+            res.push(at);
+            let keeps =
+                self.nodes[at].keeps.as_ref().filter(|_| self.dialect != Dialect::ClaudeCode);
+            if let Some(first) = keeps.and_then(|it| it.first()) {
+                cut = Some((*first, res.len(), self.nodes[at].parent));
+                if *first == at {
+                    break;
+                }
+            }
+        }
+        let begins = res.last().is_some_and(|it| self.nodes[*it].parent.is_some());
+        res.reverse();
+        (res, cut.and_then(|it| it.2).filter(|_| begins))
     }
 }
 
@@ -178,10 +255,10 @@ fn shared(record: &Object<'_>, node: &mut Node) -> Vec<Share> {
     let kind = record.text("type");
     let is_answer = kind.as_deref() == Some("assistant");
     node.is_message = is_answer || kind.as_deref() == Some("user");
-    node.is_boundary = record.has("logicalParentUuid")
-        || record.has("compactMetadata")
-        || record.is_true("isCompactSummary");
     let mut res = Vec::new();
+    if !node.is_message {
+        res.extend(node.follows.map(Share::Beside));
+    }
     let Some(message) = record.inner("message").filter(|_| node.is_message) else { return res };
     if is_answer {
         let answer = message.text("id").map(|it| Share::Answer(it.into_owned()));
@@ -205,6 +282,8 @@ pub(super) struct Replayed {
     name: String,
     lines: Lines<'static>,
     records: HashMap<usize, Vec<usize>>,
+    /// The first record that put a history in the place of what was before.
+    compaction: Option<usize>,
 }
 
 impl Replayed {
@@ -218,13 +297,23 @@ impl Replayed {
         }
         let found = rules.leaves(&lines, leaves);
         let records = leaves.iter().zip(found).filter_map(|it| Some((*it.0, it.1?))).collect();
-        Some(Self { dialect, name: blob.name.clone(), lines, records })
+        let is_compaction = |it: &usize| {
+            let record = lines.object(*it);
+            let sets = |it: &Object<'_>| it.inner("$set").is_some_and(|it| it.has("messages"));
+            let is = |it: &Object<'_>| it.text("type").is_some_and(|it| it == "compacted");
+            record.is_some_and(|it| is(&it) || sets(&it))
+        };
+        let compaction = (0..lines.records.len()).find(is_compaction);
+        Some(Self { dialect, name: blob.name.clone(), lines, records, compaction })
     }
 
     /// The slice of a leaf.
     pub(super) fn of_leaf(&mut self, leaf: &str) -> Option<Slice> {
-        let records = self.records.remove(&leaf.parse().ok()?)?;
-        Some(Slice::of(self.dialect, &self.name, &self.lines, records))
+        let last = leaf.parse().ok()?;
+        let records = self.records.remove(&last)?;
+        let is_compacted = self.compaction.is_some_and(|it| it <= last);
+        let slice = Slice::of(self.dialect, &self.name, &self.lines, records, None);
+        Some(Slice { is_compacted, ..slice })
     }
 }
 
@@ -234,15 +323,25 @@ impl Slice {
         name: &str,
         lines: &Lines<'_>,
         records: impl IntoIterator<Item = usize>,
+        cut: Option<(usize, &str)>,
     ) -> Self {
         let (mut text, mut numbers) = (String::new(), Vec::new());
         for it in records {
-            text.push_str(&lines.text[lines.records[it].span()]);
+            let span = lines.records[it].span();
+            let parent = cut.filter(|cut| cut.0 == it).and_then(|cut| lines.object(it)?.get(cut.1));
+            match parent {
+                Some(parent) => {
+                    text.push_str(&lines.text[span.start..parent.at]);
+                    text.push_str("null");
+                    text.push_str(&lines.text[parent.end()..span.end]);
+                }
+                None => text.push_str(&lines.text[span]),
+            }
             text.push('\n');
             numbers.push(u32::try_from(it).unwrap_or(u32::MAX));
         }
         let session = Session::new(dialect, vec![Blob::new(name, text)]);
-        Self { session, leaf: None, records: numbers }
+        Self { session, leaf: None, is_compacted: false, before: None, records: numbers }
     }
 
     /// The number that a record of the slice has in the session.

@@ -10,7 +10,7 @@ use super::is_answer;
 use super::slices::{Replayed, Slice, Slices};
 use crate::dataset::MissingCall;
 use crate::parts::INTERRUPTED;
-use crate::view::PartOrigin;
+use crate::view::{Branch, PartOrigin};
 use crate::{BranchKind, Dialect, Error, Finding, Session, SessionOptions, View};
 
 /// A view of a session.
@@ -43,15 +43,9 @@ pub(super) fn of(session: &Session) -> Result<Vec<ModelView>, Error> {
     if let Some(replayed) = (numbers.len() > FEW).then(|| Replayed::of(session, &numbers)) {
         reader.read_replayed(replayed);
     }
-    let slices = Slices::of(session).filter(|_| reader.next.len() > FEW);
-    let slices = slices.and_then(|it| {
-        let first = reader.views.first().filter(|it| it.leaf.is_none())?;
-        let root = it.root_of(&first.view)?;
-        Some((it, root))
-    });
-    let slices = slices.as_ref().map(|(it, root)| (it, *root, is_compacted));
+    let slices = (reader.next.len() > FEW).then(|| Slices::of(session)).flatten();
     while !reader.next.is_empty() {
-        reader.read_next(session, slices);
+        reader.read_next(session, slices.as_ref());
     }
     let mut res = reader.views;
     msg_core::sort_by_rank(&mut res, |it| it.record);
@@ -67,30 +61,27 @@ struct Reader {
     known: HashSet<String>,
     /// The branches that are known and not read yet: their leaves and last records.
     next: VecDeque<(String, u32)>,
-    /// What was there before the first compaction.
-    compacted: Option<u32>,
     views: Vec<ModelView>,
 }
 
 impl Reader {
-    /// Reads the next branch, from a slice of the session where it has this root and a compaction is before that or not.
-    fn read_next(&mut self, session: &Session, slices: Option<(&Slices, usize, bool)>) {
+    /// Reads the next branch, from a slice of the session where there are any.
+    fn read_next(&mut self, session: &Session, slices: Option<&Slices>) {
         let Some((leaf, record)) = self.next.pop_front() else { return };
-        let slice = slices.and_then(|(it, root, _)| it.of_leaf(&leaf, root));
+        let slice = slices.and_then(|it| it.of_leaf(&leaf));
         let from = slice.as_ref().map_or(session, |it| &it.session);
         let Ok(mut view) = from.read(&along(Some(&leaf))) else { return };
         let mut is_compacted = false;
-        if let Some((slices, _, is_root_compacted)) = slices.filter(|_| slice.is_some()) {
-            // What is beside the branch is cut.
-            if slices.has_roots() {
-                view.branches.clear();
-                is_compacted = is_root_compacted;
-            }
-        }
         if let Some(slice) = &slice {
+            is_compacted = slice.is_compacted;
             let origins = view.origins.iter_mut().flatten();
             origins.for_each(|it| it.record = slice.number(it.record));
-            view.branches.iter_mut().for_each(|it| it.record = slice.number(it.record));
+            // What is beside the branch is cut, and all branches are known but what a compaction hides.
+            let before = slice.before.clone().map(|(leaf, record)| {
+                let kind = BranchKind::Compacted;
+                Branch { leaf, record, kind, records: 0 }
+            });
+            view.branches = before.into_iter().collect();
         }
         self.take(Some(leaf), record, view, slice, &mut is_compacted);
     }
@@ -98,7 +89,6 @@ impl Reader {
     /// Reads the branches of which it is known what they are read from. All branches of the session are known.
     fn read_replayed(&mut self, replayed: Option<Replayed>) {
         let Some(mut replayed) = replayed else { return };
-        let compacted = self.compacted.unwrap_or(u32::MAX);
         for (leaf, record) in std::mem::take(&mut self.next) {
             let slice = replayed.of_leaf(&leaf);
             let read = slice.and_then(|it| Some((it.session.read(&along(None)).ok()?, it)));
@@ -109,7 +99,8 @@ impl Reader {
             view.branches.clear();
             let origins = view.origins.iter_mut().flatten();
             origins.for_each(|it| it.record = slice.number(it.record));
-            self.take(Some(leaf), record, view, Some(slice), &mut (compacted < record));
+            let mut is_compacted = slice.is_compacted;
+            self.take(Some(leaf), record, view, Some(slice), &mut is_compacted);
         }
     }
 
@@ -124,8 +115,6 @@ impl Reader {
         for branch in std::mem::take(&mut view.branches) {
             if branch.kind == BranchKind::Compacted {
                 *is_compacted = true;
-                self.compacted =
-                    Some(self.compacted.map_or(branch.record, |it| it.min(branch.record)));
             }
             if self.known.insert(branch.leaf.clone()) {
                 self.next.push_back((branch.leaf, branch.record));
@@ -187,13 +176,16 @@ impl ModelView {
         if messages.is_empty() {
             return Err(None);
         }
-        let record = |it: &Vec<PartOrigin>| it.first().copied().filter(|_| has_own_numbers);
+        let records = match has_own_numbers {
+            true => view.origins[..end].iter().map(|it| it.first().copied()).collect(),
+            false => records_before(&self.view, messages),
+        };
         Ok(Candidate {
             session: number,
             name: name.to_owned(),
             leaf: self.leaf.clone(),
             messages: messages.to_vec(),
-            records: view.origins[..end].iter().map(record).collect(),
+            records,
             prefixes: prefixes_of(messages),
             parts: prefixes_of_parts(messages).into_iter().map(|it| it.1).collect(),
             is_compacted: self.is_compacted,
@@ -223,6 +215,25 @@ impl ModelView {
         let leaf = leaf.clone().map(|it| session.leaf_now(it, before));
         session.read(&along(leaf.as_deref())).map(Some).map_err(|it| it.to_string())
     }
+}
+
+/// Of each message of a mended view the record that it had before, in the order of both: none of what a mend changed.
+fn records_before(view: &View, mended: &[Message]) -> Vec<Option<PartOrigin>> {
+    let mut known: HashMap<Vec<u8>, VecDeque<usize>> = HashMap::new();
+    for (at, message) in view.messages.iter().enumerate() {
+        known.entry(content(message)).or_default().push_back(at);
+    }
+    let mut next = 0;
+    let record = |message: &Message| {
+        let places = known.get_mut(&content(message))?;
+        while places.front().is_some_and(|it| *it < next) {
+            places.pop_front();
+        }
+        let at = places.pop_front()?;
+        next = at + 1;
+        view.origins[at].first().copied()
+    };
+    mended.iter().map(record).collect()
 }
 
 /// Errors that keep an agent from loading a session, and say nothing about what was said in it.
@@ -464,13 +475,20 @@ fn copied_history(
         return vec![false; messages.len()];
     }
     let record = |at: usize| origins[at].first().map(|it| it.record);
-    let mut users = HashSet::new();
+    let (mut users, mut histories) = (HashSet::new(), HashSet::new());
     for (at, message) in messages.iter().enumerate() {
-        if matches!(message.role, Role::User) {
-            users.extend(origins[at].iter().filter(|it| it.block.is_some()).map(|it| it.record));
+        match message.role {
+            Role::User => {
+                let places = || origins[at].iter();
+                users.extend(places().map(|it| it.record));
+                histories.extend(places().filter(|it| it.block.is_some()).map(|it| it.record));
+            }
+            // Words of the user are not in the record of an answer, unless they come after it.
+            Role::Assistant => histories.extend(record(at).filter(|it| users.contains(it))),
+            _ => {}
         }
     }
-    (0..messages.len()).map(|at| record(at).is_some_and(|it| users.contains(&it))).collect()
+    (0..messages.len()).map(|at| record(at).is_some_and(|it| histories.contains(&it))).collect()
 }
 
 /// Why an answer is not supervised: it was not the model's, or not whole.

@@ -108,8 +108,8 @@ fn many_branches_are_read_from_what_is_theirs() {
     assert_eq!((report.missing, report.left_out), (Vec::new(), Vec::new()));
 }
 
-/// More steps back than are read from the whole session: each branch is read from its items, with who made them, and one
-/// of which a step back took a part of a compaction's history from the whole session.
+/// More steps back than are read from the whole session: each branch is read from its items, with who made them, and
+/// what comes after a step back that undid a compaction from the whole session.
 #[test]
 fn many_steps_back_are_read_from_what_is_theirs() {
     let line = |kind: &str, payload: Value| json!({"timestamp": "2026-01-01T00:00:00.000Z", "type": kind, "payload": payload});
@@ -139,7 +139,7 @@ fn many_steps_back_are_read_from_what_is_theirs() {
         lines.push(line("response_item", says("user", format!("q{at}"))));
         lines.push(line("response_item", says("assistant", format!("a{at}"))));
         lines.push(back(1));
-        wanted.push(format!("h0 | h1 | q{at} | a{at}*"));
+        wanted.push(format!("q{at} | a{at}*"));
     }
     let (samples, report) = samples(&[session(Dialect::Codex, &lines)], DatasetOptions::default());
     assert_eq!(shown(&samples), wanted);
@@ -255,6 +255,96 @@ fn compactions_of_pi_split() {
         ["one | first* | two | second*", "short | two | second | three | third*"]
     );
     assert_eq!(report.answers, 3);
+}
+
+/// A mend gives records other numbers, and what a compaction keeps may be copied as texts: neither is supervised again.
+#[test]
+fn what_a_mended_or_copied_view_keeps_is_not_supervised_again() {
+    let entry = |id: &str, parent: Option<&str>, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": "t", "message": message});
+    let said = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1});
+    let pi = [
+        json!({"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/"}),
+        entry("a1", None, said("user", "one")),
+        entry("a2", Some("a1"), said("assistant", "first")),
+        json!({"type": "compaction", "id": "a3", "parentId": "a2", "summary": "short", "firstKeptEntryId": "a2"}),
+        entry(
+            "a4",
+            Some("a3"),
+            json!({"role": "toolResult", "toolCallId": "none", "toolName": "f", "content": []}),
+        ),
+        entry("a5", Some("a4"), said("user", "two")),
+        entry("a6", Some("a5"), said("assistant", "second")),
+    ];
+    let line = |id: &str, kind: &str, text: &str| json!({"id": id, "timestamp": "t", "type": kind, "content": text});
+    let gemini = [
+        json!({"sessionId": "s", "projectHash": "h", "startTime": "t", "lastUpdated": "t"}),
+        line("1", "user", "one"),
+        line("2", "gemini", "first"),
+        json!({"$set": {"messages": [line("s", "user", "short"), line("2", "gemini", "first")]}}),
+        line("3", "user", "two"),
+        line("4", "gemini", "second"),
+    ];
+    for (dialect, lines) in [(Dialect::Pi, &pi[..]), (Dialect::GeminiCli, &gemini[..])] {
+        let (samples, report) = samples(&[session(dialect, lines)], DatasetOptions::default());
+        let wanted = ["one | first*", "short | first | two | second*"];
+        assert_eq!(shown(&samples), wanted, "{dialect}");
+        assert_eq!(report.answers, 2);
+    }
+}
+
+/// More compactions than are read from the whole session: what is before each is read from what it is read from alone.
+#[test]
+fn many_compactions_are_read_from_what_is_theirs() {
+    let mut lines = talk();
+    let mut wanted = vec!["Hi | call t1* | result t1 | Done.*".to_owned()];
+    let mut before = "u4".to_owned();
+    for at in 0..8 {
+        let [b, s, q, a, r, e] = ["b", "s", "q", "a", "r", "e"].map(|it| format!("{it}{at}"));
+        lines.push(
+            json!({"type": "system", "subtype": "compact_boundary", "uuid": b, "parentUuid": null,
+            "logicalParentUuid": before, "compactMetadata": {"trigger": "auto", "preTokens": 9,
+            "preservedMessages": {"anchorUuid": s, "uuids": [before]}}}),
+        );
+        lines.push(user(&s, Some(&b), json!(s)));
+        lines.push(user(&q, Some(&s), json!(q)));
+        lines.push(answer(&a, &q, call(&format!("c{at}"))));
+        lines.push(user(&r, Some(&a), result(&format!("c{at}"))));
+        lines.push(answer(&e, &r, text(&format!("end {at}"))));
+        let kept = if at == 0 { "Done.".to_owned() } else { format!("end {}", at - 1) };
+        wanted.push(format!("{s} | {kept} | {q} | call c{at}* | result c{at} | end {at}*"));
+        before = e;
+    }
+    let (found, report) =
+        samples(&[session(Dialect::ClaudeCode, &lines)], DatasetOptions::default());
+    assert_eq!(shown(&found), wanted);
+    assert_eq!((report.calls_in, report.calls_out), (9, 9));
+    assert_eq!((report.missing, report.left_out), (Vec::new(), Vec::new()));
+
+    let (mut pi, mut wanted) = (Vec::new(), Vec::new());
+    let said = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1});
+    pi.push(json!({"type": "session", "version": 3, "id": "s", "timestamp": "t", "cwd": "/"}));
+    let mut parent = None;
+    for at in 0..8 {
+        let [q, a, c] = ["q", "a", "c"].map(|it| format!("{it}{at}"));
+        pi.push(json!({"type": "message", "id": q, "parentId": parent, "timestamp": "t", "message": said("user", &q)}));
+        pi.push(json!({"type": "message", "id": a, "parentId": q, "timestamp": "t", "message": said("assistant", &a)}));
+        // Each second one keeps an answer, each third one nothing that is there.
+        let kept = [json!("gone"), json!(a), json!(q)][at % 3].clone();
+        pi.push(json!({"type": "compaction", "id": c, "parentId": a, "timestamp": "t", "summary": format!("up to {at}"), "firstKeptEntryId": kept}));
+        let before = match at.checked_sub(1) {
+            None => String::new(),
+            Some(it) => match it % 3 {
+                0 => format!("up to {it} | "),
+                1 => format!("up to {it} | a{it} | "),
+                _ => format!("up to {it} | q{it} | a{it} | "),
+            },
+        };
+        wanted.push(format!("{before}{q} | {a}*"));
+        parent = Some(c);
+    }
+    let (found, report) = samples(&[session(Dialect::Pi, &pi)], DatasetOptions::default());
+    assert_eq!(shown(&found), wanted);
+    assert_eq!((report.answers, report.left_out), (8, Vec::new()));
 }
 
 #[test]
