@@ -203,6 +203,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "session::id-mismatch" "SE-55" "the file name and the header have different session ids";
     error "session::bad-ordinal" "SE-56" "line numbers that do not increase";
     error "session::result-id" "SE-63" "a result names another call than its own";
+    error "session::result-form" "SE-162" "a result that is not a response to its call";
     error "session::lost-by-rewind" "SE-63" "a rewind to a message that is missing";
     warning "session::stuck-tool" "SE-65" "a tool that is still marked as running";
     warning "session::orphan-part" "SE-65" "a part without its message";

@@ -172,6 +172,7 @@ const CAUSES: &[(&str, &str)] = &[
     ),
     ("bad-ordinal", "the end of the conversation is missing after a resume; is missing an ordinal"),
     ("result-id", "400 function response parts do not match the function call parts"),
+    ("result-form", "400 function response parts do not match the function call parts"),
     ("lost-by-rewind", "the conversation resumes empty"),
     ("stuck-tool", "the session waits for a tool that never ends"),
     ("missing-event", "assertion failed: event index mismatch"),

@@ -7,6 +7,8 @@
 //! {"type":"compaction","id":"a0000009","parentId":"a0000008","summary":"…","firstKeptEntryId":"a0000006"}
 //! ```
 
+mod faults;
+
 use std::collections::{HashMap, HashSet};
 
 use msg_core::{Message, Part, Reasoning, Report, Role, Severity, ToolCall, ToolResult, Usage};
@@ -26,7 +28,7 @@ use crate::{Error, edit, parts};
 /// The dialect.
 pub(crate) struct Pi;
 
-const NAMES: Names = Names { id: "id", parent: "parentId" };
+const NAMES: Names = Names { id: "id", parent: "parentId", last_counts: true };
 
 impl Format for Pi {
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
@@ -72,14 +74,26 @@ impl LineRules for Pi {
         super::header_first(lines, is_header, "pi", &mut findings, &mut edits);
         findings.extend(path.chain.iter_mut().flat_map(|it| std::mem::take(&mut it.findings)));
         let (events, records) = path.events(lines);
+        findings.extend(faults::late_results(&events));
         let mut pairs = records::check_pairs(&events, Severity::Error);
-        let removed: HashSet<usize> = pairs.dropped.iter().map(|it| records[*it]).collect();
+        let mut removed: HashSet<usize> = pairs.dropped.iter().map(|it| records[*it]).collect();
+        let (empty, found) = faults::without_message(lines);
+        removed.extend(empty);
+        findings.extend(found);
+        if let Some(chain) = &path.chain {
+            let (copies, found) = chain.copies(&removed);
+            removed.extend(copies);
+            findings.extend(found);
+        }
         let fix = |it: Finding| match it.is_error() {
             true => it.mended("remove the record", false),
             false => it,
         };
         findings.extend(std::mem::take(&mut pairs.findings).into_iter().map(fix));
-        for at in path.whole(lines) {
+        for at in path.whole(lines).into_iter().filter(|it| !removed.contains(it)) {
+            let (found, added) = faults::without_content(lines, at).unzip();
+            findings.extend(found);
+            edits.extend(added);
             let found = lines.value(at).map(|it| edit::mend(it, lines.has_marks()));
             let found = found.unwrap_or_default();
             findings.extend(super::lone_surrogates(lines.place(at), found.count));
@@ -128,7 +142,10 @@ struct Path<'a> {
 impl<'a> Path<'a> {
     fn read(lines: &'a Lines<'a>, options: &SessionOptions) -> Result<Self, Error> {
         let entries = || (0..lines.records.len()).filter_map(|it| Some((it, lines.object(it)?)));
-        let has_ids = entries().any(|it| !is_header(&it.1) && it.1.has("id"));
+        // The first version has no ids: pi links its entries in the order of the file, and forgets ids that are there.
+        let version = entries().find(|it| is_header(&it.1)).map(|it| it.1.get("version"));
+        let is_first = version.is_some_and(|it| it.and_then(|it| it.number()).unwrap_or(1) < 2);
+        let has_ids = !is_first && entries().any(|it| !is_header(&it.1) && it.1.has("id"));
         if !has_ids {
             let end = super::records_to_leaf(options, lines.records.len())?;
             let path = entries().take_while(|it| it.0 < end).filter(|it| !is_header(&it.1));
@@ -143,12 +160,35 @@ impl<'a> Path<'a> {
 
     /// The entries that are sent.
     fn sent(&self, lines: &Lines<'_>) -> Vec<usize> {
-        compacted(lines, &self.path)
+        self.compacted(lines, &self.path)
     }
 
     /// Those that would be sent once lost links are mended.
     fn whole(&self, lines: &Lines<'_>) -> Vec<usize> {
-        compacted(lines, self.chain.as_ref().map_or(&self.path, |it| &it.whole))
+        self.compacted(lines, self.chain.as_ref().map_or(&self.path, |it| &it.whole))
+    }
+
+    /// The summary of the last compaction, the entries that it keeps, and what follows.
+    fn compacted(&self, lines: &Lines<'_>, path: &[usize]) -> Vec<usize> {
+        let is_compaction = |it: &usize| kind(lines, *it).is_some_and(|it| it == "compaction");
+        let Some(at) = path.iter().rposition(is_compaction) else {
+            return path.to_vec();
+        };
+        let record = lines.object(path[at]);
+        // The first version has no ids and counts the entries of the file.
+        let kept = record.as_ref().and_then(|it| it.text("firstKeptEntryId"));
+        let kept = kept.filter(|_| self.chain.is_some());
+        let number = record.as_ref().and_then(|it| it.get("firstKeptEntryIndex")?.number());
+        let is_kept = |it: &usize| match &kept {
+            Some(kept) => lines.object(*it).is_some_and(|it| it.text("id").as_ref() == Some(kept)),
+            None => number == Some(*it as u64),
+        };
+        let first = path[..at].iter().position(is_kept).unwrap_or(at);
+        let mut res = vec![path[at]];
+        // What is kept may go over an earlier compaction, whose summary is not sent again.
+        res.extend(path[first..at].iter().filter(|it| !is_compaction(it)));
+        res.extend(&path[at + 1..]);
+        res
     }
 
     /// Calls and results, each with its record.
@@ -156,11 +196,13 @@ impl<'a> Path<'a> {
         let mut res = Vec::new();
         let mut records = Vec::new();
         for at in self.whole(lines) {
-            let Some(message) = lines.object(at).and_then(|it| it.inner("message")) else {
-                continue;
-            };
+            let Some(entry) = lines.object(at) else { continue };
             let before = res.len();
-            events(&message, lines.place(at), &mut res);
+            match entry.inner("message") {
+                Some(message) => events(&message, lines.place(at), &mut res),
+                None if says(lines, at) => res.push(Event::Says),
+                None => continue,
+            }
             records.extend(std::iter::repeat_n(at, res.len() - before));
         }
         (res, records)
@@ -170,27 +212,6 @@ impl<'a> Path<'a> {
 /// The type of an entry.
 fn kind(lines: &Lines<'_>, at: usize) -> Option<String> {
     Some(lines.object(at)?.text("type")?.into_owned())
-}
-
-/// The summary of the last compaction, the entries that it keeps, and what follows.
-fn compacted(lines: &Lines<'_>, path: &[usize]) -> Vec<usize> {
-    let is_compaction = |it: &usize| kind(lines, *it).is_some_and(|it| it == "compaction");
-    let Some(at) = path.iter().rposition(is_compaction) else {
-        return path.to_vec();
-    };
-    let record = lines.object(path[at]);
-    let kept = record.as_ref().and_then(|it| it.text("firstKeptEntryId"));
-    // The first version has no ids and counts the entries of the file.
-    let number = record.as_ref().and_then(|it| it.get("firstKeptEntryIndex")?.number());
-    let is_kept = |it: &usize| match &kept {
-        Some(kept) => lines.object(*it).is_some_and(|it| it.text("id").as_ref() == Some(kept)),
-        None => number == Some(*it as u64),
-    };
-    let first = path[..at].iter().position(is_kept).unwrap_or(at);
-    let mut res = vec![path[at]];
-    res.extend(&path[first..at]);
-    res.extend(&path[at + 1..]);
-    res
 }
 
 fn events<'a>(message: &Object<'a>, place: SessionPlace, to: &mut Vec<Event<'a>>) {
@@ -208,7 +229,8 @@ fn events<'a>(message: &Object<'a>, place: SessionPlace, to: &mut Vec<Event<'a>>
         Some("toolResult") => {
             to.extend(message.text("toolCallId").map(|id| Event::Result(id, place)));
         }
-        Some("user" | "custom") => to.push(Event::Says),
+        Some("user" | "custom" | "branchSummary" | "compactionSummary") => to.push(Event::Says),
+        Some("bashExecution") if !message.is_true("excludeFromContext") => to.push(Event::Says),
         _ => {}
     }
 }
@@ -335,6 +357,10 @@ fn ran(message: &Object<'_>) -> String {
         res.push_str("\n\n(command cancelled)");
     } else if let Some(code) = code {
         res.push_str(&format!("\n\nCommand exited with code {}", code.source));
+    }
+    let whole = message.text("fullOutputPath").filter(|it| !it.is_empty());
+    if let Some(whole) = whole.filter(|_| message.is_true("truncated")) {
+        res.push_str(&format!("\n\n[Output truncated. Full output: {whole}]"));
     }
     res
 }

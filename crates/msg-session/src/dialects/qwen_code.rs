@@ -26,7 +26,7 @@ use crate::{Error, edit, parts};
 /// The dialect.
 pub(crate) struct QwenCode;
 
-const NAMES: Names = Names { id: "uuid", parent: "parentUuid" };
+const NAMES: Names = Names { id: "uuid", parent: "parentUuid", last_counts: false };
 
 impl Format for QwenCode {
     fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
@@ -88,7 +88,10 @@ impl LineRules for QwenCode {
             edits.extend(found.edits);
         }
         let gone = (0..sent.len()).filter(|it| plan.is_gone(*it)).map(|it| sent[it].record);
-        let removed: HashSet<usize> = gone.collect();
+        let mut removed: HashSet<usize> = gone.collect();
+        let (copies, found) = chain.copies(&removed);
+        removed.extend(copies);
+        findings.extend(found);
         let mut new_links = HashMap::new();
         let new = new_records(lines, &chain, &mut plan, &removed, &mut new_links);
         let left = lines.records.len() - removed.len() + new.len();

@@ -28,6 +28,8 @@ use crate::view::{Branch, BranchKind};
 pub(super) struct Names {
     pub(super) id: &'static str,
     pub(super) parent: &'static str,
+    /// Whether of several records with one id the last one counts, and not the first.
+    pub(super) last_counts: bool,
 }
 
 struct Node<'a> {
@@ -48,7 +50,7 @@ pub(super) struct Chain<'a> {
     lines: &'a Lines<'a>,
     names: Names,
     nodes: Vec<Option<Node<'a>>>,
-    /// The first record of each id, by its JSON.
+    /// The record that counts of each id, by its JSON.
     ids: HashMap<&'a str, usize>,
     /// The records that the agent reads, in order.
     pub(super) path: Vec<usize>,
@@ -78,9 +80,13 @@ impl<'a> Chain<'a> {
         let nodes: Vec<_> = (0..lines.records.len()).map(node).collect();
         let mut ids = HashMap::with_capacity(nodes.len());
         for (at, node) in nodes.iter().enumerate() {
-            if let Some(node) = node {
-                ids.entry(node.id.source).or_insert(at);
-            }
+            let Some(node) = node else { continue };
+            match names.last_counts {
+                true => ids.insert(node.id.source, at),
+                false => {
+                    ids.get(node.id.source).copied().or_else(|| ids.insert(node.id.source, at))
+                }
+            };
         }
         let wanted = leaf.map(crate::edit::quoted);
         let last = match &wanted {
@@ -266,6 +272,25 @@ impl<'a> Chain<'a> {
             }
         }
         res
+    }
+
+    /// The other records of the ids of these, with a finding each: one of them would take the place of a record that
+    /// goes.
+    pub(super) fn copies(&self, removed: &HashSet<usize>) -> (Vec<usize>, Vec<Finding>) {
+        let ids: HashSet<&str> = removed.iter().map(|it| self.id(*it)).collect();
+        let is_copy = |it: &usize| {
+            let node = self.nodes[*it].as_ref();
+            !removed.contains(it) && node.is_some_and(|it| ids.contains(it.id.source))
+        };
+        let copies: Vec<usize> = (0..self.nodes.len()).filter(is_copy).collect();
+        let finding = |it: &usize| {
+            let message = "another record of the id of one that is removed";
+            let finding =
+                Finding::warning("session::duplicate-record", self.lines.place(*it), message);
+            finding.mended("remove it too", true)
+        };
+        let findings = copies.iter().map(finding).collect();
+        (copies, findings)
     }
 
     fn parent(&self, at: usize) -> Option<usize> {

@@ -48,7 +48,7 @@ const WALKED: [&str; 28] = [
 ];
 
 /// Members whose text is compared, so that it stays however long it is.
-const COMPARED: [&str; 26] = [
+const COMPARED: [&str; 27] = [
     "$rewindTo",
     "allUuids",
     "anchorUuid",
@@ -72,6 +72,7 @@ const COMPARED: [&str; 26] = [
     "tailUuid",
     "toolCallId",
     "tool_use_id",
+    "turn_id",
     "type",
     "uuid",
     "uuids",

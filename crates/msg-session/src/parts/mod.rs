@@ -314,14 +314,6 @@ pub(crate) fn gemini_call(object: &Object<'_>) -> ToolCall {
     ToolCall::new(text(object, "id"), text(object, "name"), arguments)
 }
 
-/// A response: `output` and `error` are texts, everything else is JSON.
-pub(crate) fn gemini_result(part: Value<'_>) -> Option<ToolResult> {
-    match gemini_part(part)? {
-        Part::ToolResult(it) => Some(it),
-        _ => None,
-    }
-}
-
 /// What a tool gave: a text, and the images and files that are beside it.
 pub(crate) fn content_beside(text: String, media: Vec<Part>) -> msg_core::Content {
     if media.is_empty() {

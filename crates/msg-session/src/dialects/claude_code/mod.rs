@@ -188,8 +188,10 @@ fn lost_reply(nodes: &Nodes<'_>, reply: &LostReply) -> Finding {
 
 /// A last record without a time, and the edit that gives it that of a record before it.
 fn missing_time(nodes: &Nodes<'_>, path: &Path<'_>) -> Option<(Finding, Option<Edit>)> {
-    let leaf = *path.records.last()?;
-    if nodes.time(leaf).is_some() {
+    let is_message = |it: &usize| nodes.list[*it].is_message();
+    let last = path.records.iter().rposition(is_message)?;
+    let leaf = path.records[last];
+    if path.records[last..].iter().any(|it| nodes.time(*it).is_some()) {
         return None;
     }
     let message =
@@ -305,6 +307,8 @@ struct Beside<'a> {
     answers: HashMap<Cow<'a, str>, Vec<usize>>,
     /// The records with results of each call, in the order of the file.
     results: HashMap<Cow<'a, str>, Vec<usize>>,
+    /// The words that follow each message, with no other message between, in the order of the file.
+    words: HashMap<usize, Vec<usize>>,
     sent: HashMap<usize, Sent<'a>>,
 }
 
@@ -315,12 +319,21 @@ impl<'a> Beside<'a> {
         order.iter().for_each(|it| is_on_path[*it] = true);
         let is_sidechain = nodes.is_sidechain(order);
         let mut res = Self::default();
+        let leads_on = leads_on(nodes, tree);
+        let mut messages = vec![None; nodes.list.len()];
         for (at, node) in nodes.list.iter().enumerate().skip(first) {
-            let is_same = node.is_message() && node.is_sidechain == is_sidechain;
+            let parent = tree.parents[at].map(|it| it as usize);
+            let before = parent.filter(|it| !nodes.list[*it].is_message());
+            messages[at] = before.map_or(parent, |it| messages[it]);
+            let says = node.is_message() || node.kind == Kind::Words;
+            let is_same = says && node.is_sidechain == is_sidechain;
             if !is_same || is_on_path[at] || tree.is_repeated[at] || nodes.uuid(at).is_none() {
                 continue;
             }
             let Some(sent) = message(nodes, at) else { continue };
+            if let (Kind::Words, Some(message), false) = (node.kind, messages[at], leads_on[at]) {
+                res.words.entry(message).or_default().push(at);
+            }
             match (sent.sender, &sent.answer) {
                 (Sender::Assistant, Some(id)) => {
                     res.answers.entry(id.clone()).or_default().push(at);
@@ -336,6 +349,20 @@ impl<'a> Beside<'a> {
         }
         res
     }
+}
+
+/// Of each record that is not a message, whether one follows it. Linear.
+fn leads_on(nodes: &Nodes<'_>, tree: &Tree<'_>) -> Vec<bool> {
+    let mut res = vec![false; nodes.list.len()];
+    let parent = |it: usize| tree.parents[it].map(|it| it as usize);
+    for at in (0..nodes.list.len()).filter(|it| nodes.list[*it].is_message()) {
+        let mut next = parent(at);
+        while let Some(it) = next.filter(|it| !nodes.list[*it].is_message() && !res[*it]) {
+            res[it] = true;
+            next = parent(it);
+        }
+    }
+    res
 }
 
 /// What is sent, as it is put together.
@@ -398,13 +425,33 @@ impl<'a> Gather<'a, '_> {
                 self.gathered.push((it.record, last_on_path));
             }
         }
-        if !extra.is_empty() {
-            between.extend(extra.into_iter().map(|it| (it.record, Some(it))));
+        let count = between.len();
+        between.extend(extra.into_iter().map(|it| (it.record, Some(it))));
+        let words = self.words_beside(&pieces, &between);
+        between.extend(words.into_iter().map(|it| (it.record, Some(it))));
+        if between.len() > count {
             msg_core::sort_by_rank(&mut between, |it| it.0);
         }
         self.sent.extend(pieces);
         self.sent.extend(between.into_iter().filter_map(|it| it.1));
         len
+    }
+
+    /// The words beside the path that follow the pieces of an answer with calls, or their results (SE-163).
+    fn words_beside(
+        &mut self,
+        pieces: &[Sent<'a>],
+        between: &[(usize, Option<Sent<'a>>)],
+    ) -> Vec<Sent<'a>> {
+        let calls = pieces.iter().flat_map(|it| it.blocks()).filter_map(|it| it.call_id());
+        if self.beside.words.is_empty() || calls.count() == 0 {
+            return Vec::new();
+        }
+        let messages = pieces.iter().map(|it| it.record).chain(between.iter().map(|it| it.0));
+        let beside = &mut self.beside;
+        let words = messages.flat_map(|it| beside.words.remove(&it).unwrap_or_default());
+        let words: Vec<usize> = words.collect();
+        words.into_iter().filter_map(|it| beside.sent.remove(&it)).collect()
     }
 
     /// The records beside the path that answer calls of an answer which have no result yet.

@@ -37,7 +37,9 @@ pub(super) enum Kind {
     Boundary,
     /// What the program notes about a turn, in the chain (SE-128).
     Note,
-    /// A record of a known or later kind that is not sent.
+    /// Another attachment or system record, in the chain and not sent.
+    Aside,
+    /// A record of a known or later kind that is not sent, after which nothing goes on.
     #[default]
     Other,
     /// No kind at all, or an unknown one of a record that holds a message.
@@ -79,6 +81,11 @@ impl Node {
     pub(super) fn is_message(&self) -> bool {
         matches!(self.kind, Kind::User | Kind::Assistant)
     }
+
+    /// Whether a resume may go on after it (SE-163).
+    pub(super) fn may_be_last(&self) -> bool {
+        !matches!(self.kind, Kind::Other | Kind::Unknown)
+    }
 }
 
 fn kind(record: &Object<'_>) -> Kind {
@@ -90,8 +97,9 @@ fn kind(record: &Object<'_>) -> Kind {
         Some("system") => match record.text("subtype").as_deref() {
             Some("compact_boundary") => Kind::Boundary,
             Some("stop_hook_summary" | "api_error" | "turn_duration") => Kind::Note,
-            _ => Kind::Other,
+            _ => Kind::Aside,
         },
+        Some("attachment") => Kind::Aside,
         Some(_) if holds_message(record) => Kind::Unknown,
         Some(_) => Kind::Other,
         None => Kind::Unknown,

@@ -198,17 +198,33 @@ impl<'n> Tree<'n> {
         self.findings.push(finding.mended("link it to the record before it", all));
     }
 
-    /// The record at which a resume goes on (SE-41), or the one with this id. A subagent has a file of its own, which
-    /// holds nothing but a sidechain.
+    /// The record after which a resume goes on (SE-163), or the one with this id. A subagent has a file of its own,
+    /// which holds nothing but a sidechain.
     pub(super) fn leaf(&self, nodes: &Nodes<'_>, wanted: Option<&str>) -> Option<usize> {
         if let Some(wanted) = wanted {
             let wanted = crate::edit::quoted(wanted);
             return (0..nodes.list.len()).find(|it| nodes.uuid(*it) == Some(&*wanted));
         }
-        let is_leaf = |it: &usize| nodes.list[*it].is_message() && nodes.uuid(*it).is_some();
-        let leaves = || (0..nodes.list.len()).rev().filter(is_leaf);
-        let last = leaves().find(|it| !nodes.list[*it].is_sidechain).or_else(|| leaves().next())?;
-        self.ids.get(nodes.uuid(last)?).map(|it| *it as usize)
+        self.last(nodes, |it| !it.is_sidechain).or_else(|| self.last(nodes, |_| true))
+    }
+
+    /// The last of these records that is a message or follows one. Linear: what follows none is walked over once.
+    fn last(&self, nodes: &Nodes<'_>, counts: impl Fn(&Node) -> bool) -> Option<usize> {
+        let mut follows_none = vec![false; nodes.list.len()];
+        (0..nodes.list.len()).rev().find_map(|at| {
+            let node = &nodes.list[at];
+            let id = nodes.uuid(at).filter(|_| node.may_be_last() && counts(node))?;
+            let leaf = *self.ids.get(id)? as usize;
+            let mut next = Some(leaf);
+            while let Some(it) = next.filter(|it| !follows_none[*it]) {
+                if nodes.list[it].is_message() {
+                    return Some(leaf);
+                }
+                follows_none[it] = true;
+                next = self.parents[it].map(|it| it as usize);
+            }
+            None
+        })
     }
 
     /// The records from the first one to a leaf.

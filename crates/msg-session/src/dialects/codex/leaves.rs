@@ -15,6 +15,8 @@ pub(super) fn of(lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>>
     let (mut path, mut history) = (Path::default(), History::default());
     // The first header, and the last one.
     let mut headers: [Option<usize>; 2] = [None, None];
+    // A step back after a compaction may have undone it.
+    let (mut has_history, mut may_be_undone) = (false, false);
     let mut res = Vec::with_capacity(leaves.len());
     for at in 0..=leaves.last().copied().unwrap_or(0) {
         if let Some((object, (kind, payload))) = lines.object(at).zip(envelope_of(lines, at)) {
@@ -30,7 +32,13 @@ pub(super) fn of(lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>>
                     history.kept = in_history(&path);
                     history.summary = Some(at);
                 }
+                "event_msg"
+                    if payload.text("type").is_some_and(|it| it == "thread_rolled_back") =>
+                {
+                    may_be_undone |= has_history;
+                }
                 "compacted" => {
+                    (has_history, may_be_undone) = (true, false);
                     let all = in_history(&path);
                     history = History { all, kept: all, summary: None };
                 }
@@ -38,7 +46,8 @@ pub(super) fn of(lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>>
             }
         }
         while leaves.get(res.len()) == Some(&at) {
-            res.push(history.is_whole(&path).then(|| records(&path, &headers)));
+            let is_whole = !may_be_undone && history.is_whole(&path);
+            res.push(is_whole.then(|| records(&path, &headers)));
         }
     }
     res

@@ -10,8 +10,10 @@
 
 mod leaves;
 mod mend;
+mod undone;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use msg_core::{Message, Provenance, Report, Role, Usage};
 use msg_json::{Writer, to_text};
@@ -114,6 +116,8 @@ struct Path<'a> {
     is_paginated: bool,
     /// Whether no record has an envelope: the records are the items.
     is_bare: bool,
+    /// The compactions that a later step back undid.
+    undone: HashSet<usize>,
 }
 
 impl<'a> Path<'a> {
@@ -121,7 +125,7 @@ impl<'a> Path<'a> {
     fn of(lines: &'a Lines<'_>, options: &SessionOptions) -> Result<Self, Error> {
         let end = crate::dialects::records_to_leaf(options, lines.records.len())?;
         let is_bare = !(0..end).any(|it| envelope_of(lines, it).is_some());
-        let mut res = Self { is_bare, ..Self::default() };
+        let mut res = Self { is_bare, undone: undone::of(lines, end), ..Self::default() };
         for at in 0..end {
             let Some(object) = lines.object(at) else { continue };
             match envelope(&object) {
@@ -196,6 +200,9 @@ impl<'a> Path<'a> {
     /// A replacement takes the place of all before it; without one the user's messages stay.
     fn compacted(&mut self, lines: &'a Lines<'_>, at: usize, payload: &Object<'a>) {
         if let Some(list) = payload.get("replacement_history").and_then(|it| it.array()) {
+            if self.undone.contains(&at) {
+                return;
+            }
             self.branches.extend(Branch::before(at, BranchKind::Compacted, self.items.len()));
             let place = lines.place(at);
             let items = list.into_iter().enumerate();

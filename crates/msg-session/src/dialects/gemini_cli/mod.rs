@@ -17,6 +17,7 @@ use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, LineRules, Mends, Write};
 use crate::dialects::frameworks::autogen::Media;
+use crate::dialects::gemini_cli::results::Stored;
 use crate::dialects::gemini_cli::view::{Kind, Replay};
 use crate::dialects::records::File;
 use crate::edit::{BLANKS, Edit, Object, Value, drop_elements, set_member};
@@ -31,6 +32,7 @@ use crate::write::{
 };
 use crate::{Error, edit};
 
+mod results;
 mod view;
 
 /// The dialect.
@@ -101,11 +103,13 @@ fn check(file: File<'_>, options: &SessionOptions) -> Result<Mends, Error> {
         findings.extend(super::lone_surrogates(message.place, found.count));
         edits.extend(found.edits);
     }
-    let mut removed = check_results(file, &replay.messages);
+    let mut removed = check_results(file, &replay.messages, &answered);
     findings.append(&mut removed.findings);
     edits.append(&mut removed.edits);
-    if let Some(place) = replay.bad_header {
-        let message = "the header has no projectHash: Gemini CLI cannot read the file, and deletes it at its next start";
+    if let Some((place, name)) = replay.bad_header {
+        let message = format!(
+            "the header has no {name}: Gemini CLI cannot read the file, and deletes it at its next start"
+        );
         findings.push(Finding::error("session::bad-header", place, message));
     }
     // A document is one record at least.
@@ -136,9 +140,10 @@ pub(super) fn is_header(object: &Object<'_>) -> bool {
     object.has("sessionId") && (object.has("projectHash") || object.has("startTime"))
 }
 
-/// Whether a header says of which project it is, without which Gemini CLI cannot read the file (SE-133).
-pub(super) fn has_project(header: &Object<'_>) -> bool {
-    header.text("projectHash").is_some_and(|it| !it.is_empty())
+/// What a header lacks of its session and project, without which Gemini CLI cannot read the file (SE-133).
+pub(super) fn lacks(header: &Object<'_>) -> Option<&'static str> {
+    let lacks = |it: &&str| header.text(it).is_none_or(|it| it.is_empty());
+    ["projectHash", "sessionId"].into_iter().find(lacks)
 }
 
 /// An id as text.
@@ -168,11 +173,14 @@ fn check_calls(
         let Some(call) = call.object() else { continue };
         ids.extend(id_of(&call));
         let place = place.with_block(at);
-        if has_result(&call) {
-            check_ids(&call, place, findings, edits);
-        } else if !id_of(&call).is_some_and(|it| answered.contains(&*it)) {
-            findings.push(unanswered(&call, place));
-            edits.push(set_member(&call, "result", result(&call)));
+        match Stored::of(&call) {
+            Stored::None | Stored::Bare(_)
+                if id_of(&call).is_some_and(|it| answered.contains(&*it)) => {}
+            Stored::None => {
+                findings.push(unanswered(&call, place));
+                edits.push(set_member(&call, "result", result(&call)));
+            }
+            stored => results::check(&call, &stored, place, findings, edits),
         }
     }
     let missing: Vec<_> = content_calls(message)
@@ -184,20 +192,9 @@ fn check_calls(
     }
 }
 
-fn has_result(call: &Object<'_>) -> bool {
-    match call.get("result") {
-        None => false,
-        Some(it) if it.is_null() => false,
-        Some(it) => match it.array() {
-            Some(list) => !list.is_empty(),
-            None => it.text().is_none_or(|it| !it.is_empty()),
-        },
-    }
-}
-
 /// The calls that are in the content.
 fn content_calls<'a>(message: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
-    let parts = message.list("content");
+    let parts = results::parts(message, "content");
     parts.into_iter().filter_map(|it| it.get("functionCall")?.object())
 }
 
@@ -238,47 +235,29 @@ fn append(message: &Object<'_>, calls: &[Value<'_>], missing: &[Object<'_>]) -> 
     }
 }
 
-/// Each response must name its call.
-fn check_ids(
-    call: &Object<'_>,
-    place: SessionPlace,
-    findings: &mut Vec<Finding>,
-    edits: &mut Edits,
-) {
-    let (Some(id), Some(list)) = (call.get("id"), call.get("result").and_then(|it| it.array()))
-    else {
-        return;
-    };
-    let Some(wanted) = id.text().filter(|it| !it.is_empty()) else { return };
-    for response in list.iter().filter_map(|it| it.get("functionResponse")?.object()) {
-        if response.text("id").is_some_and(|it| it == wanted) {
-            continue;
-        }
-        let message = format!("the result of the call {wanted} names another call");
-        let finding = Finding::error("session::result-id", place, message);
-        findings.push(finding.mended("set the name of the call", false));
-        edits.push(set_member(&response, "id", id.source));
-    }
-}
-
 // Results that are in records of the user (SE-133): Gemini CLI writes them a second time there, and sends both.
 
 /// The ids of the results of user records.
 fn in_records(messages: &[view::Message<'_>]) -> HashSet<String> {
     let users = messages.iter().filter(|it| it.kind == Kind::User);
-    let parts = users.flat_map(|it| it.object.list("content"));
+    let parts = users.flat_map(|it| results::parts(&it.object, "content"));
     parts.filter_map(|it| response_id(&it)).collect()
 }
 
-/// The ids of the results that are with their calls.
-fn with_calls(message: &view::Message<'_>) -> impl Iterator<Item = String> + use<> {
+/// The ids of the results that are with their calls; `answered` are those that have a result in a record.
+fn with_calls(
+    message: &view::Message<'_>,
+    answered: &HashSet<String>,
+) -> impl Iterator<Item = String> + use<> {
     let mut res = Vec::new();
     for call in message.object.list("toolCalls").iter().filter_map(|it| it.object()) {
-        let responses: Vec<_> = call.list("result");
-        if responses.iter().any(|it| it.get("functionResponse").is_some()) {
-            res.extend(id_of(&call).map(|it| it.into_owned()));
+        match Stored::of(&call) {
+            Stored::None => continue,
+            Stored::Parts(parts) => res.extend(parts.iter().filter_map(response_id)),
+            Stored::Bare(_) if id_of(&call).is_some_and(|it| answered.contains(&*it)) => continue,
+            Stored::Text(_) | Stored::Bare(_) => {}
         }
-        res.extend(responses.iter().filter_map(response_id));
+        res.extend(id_of(&call).map(|it| it.into_owned()));
     }
     res.into_iter()
 }
@@ -297,17 +276,21 @@ struct Removed {
 }
 
 /// Removes results that answer no call, or one that has a result; a record of which nothing is left goes.
-fn check_results(file: File<'_>, messages: &[view::Message<'_>]) -> Removed {
+fn check_results(
+    file: File<'_>,
+    messages: &[view::Message<'_>],
+    in_records: &HashSet<String>,
+) -> Removed {
     let mut res = Removed { findings: Vec::new(), edits: Vec::new(), records: 0 };
     let (mut answered, mut called) = (HashSet::new(), HashSet::new());
     for message in messages {
         match message.kind {
             Kind::Gemini => {
                 called.extend(call_ids(&message.object));
-                answered.extend(with_calls(message));
+                answered.extend(with_calls(message, in_records));
             }
             Kind::User => {
-                let parts = message.object.list("content");
+                let parts = results::parts(&message.object, "content");
                 let mut dropped = HashSet::new();
                 for (at, part) in parts.iter().enumerate() {
                     let Some(id) = response_id(part) else { continue };
@@ -357,7 +340,7 @@ fn remove(
 
 /// The ids of the calls of an answer, wherever they are in it.
 fn call_ids(message: &Object<'_>) -> Vec<String> {
-    let content = message.list("content");
+    let content = results::parts(message, "content");
     let in_content = content.iter().filter_map(|it| it.get("functionCall")?.object());
     let list = message.list("toolCalls");
     let in_list = list.iter().filter_map(|it| it.object());

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use msg_core::{Part, Reasoning, Role, Usage};
 
-use crate::dialects::gemini_cli::{Edits, has_project, id_of, is_header};
+use crate::dialects::gemini_cli::{Edits, is_header, lacks, results};
 use crate::dialects::records::File;
 use crate::dialects::{gemini_cli, records_to_leaf};
 use crate::edit::{Object, Value};
@@ -18,13 +18,14 @@ pub(super) fn of(replay: &Replay<'_>) -> View {
     let mut view = View::default();
     // Results that are with their calls are said once, though they may be stored again.
     let mut said = HashSet::new();
+    let answered = gemini_cli::in_records(&replay.messages);
     for message in &replay.messages {
         match message.kind {
-            Kind::User if is_command(message) => {}
+            Kind::User if is_ignored(message) => {}
             Kind::User => user(&mut view, message, &said),
             Kind::Gemini => {
-                answer(&mut view, message);
-                said.extend(gemini_cli::with_calls(message));
+                answer(&mut view, message, &answered);
+                said.extend(gemini_cli::with_calls(message, &answered));
             }
             Kind::Note => {}
         }
@@ -35,11 +36,18 @@ pub(super) fn of(replay: &Replay<'_>) -> View {
     view
 }
 
-/// Whether the user gave the program a command, which is not sent (SE-133).
-fn is_command(message: &Message<'_>) -> bool {
+/// Whether the program does not send the words of a user: commands, what a hook added, and blank texts (SE-133).
+fn is_ignored(message: &Message<'_>) -> bool {
     let parts = content(message);
-    let texts: Option<String> = parts.iter().map(|it| it.1.as_text()).collect();
-    texts.is_some_and(|it| it.trim_start().starts_with(['/', '?']))
+    let mut said = parts.iter().filter(|it| it.1.as_text().is_none_or(|it| !it.trim().is_empty()));
+    match said.next().map(|it| it.1.as_text()) {
+        None => true,
+        Some(None) => false,
+        Some(Some(text)) => {
+            let text = text.trim_start();
+            text.starts_with(['/', '?']) || text.starts_with("<hook_context>")
+        }
+    }
 }
 
 fn user(view: &mut View, message: &Message<'_>, said: &HashSet<String>) {
@@ -57,7 +65,7 @@ fn user(view: &mut View, message: &Message<'_>, said: &HashSet<String>) {
     view.push(draft);
 }
 
-fn answer(view: &mut View, message: &Message<'_>) {
+fn answer(view: &mut View, message: &Message<'_>, answered: &HashSet<String>) {
     let mut draft = Draft::new(Role::Assistant);
     let content = content(message);
     let calls = message.object.list("toolCalls");
@@ -79,15 +87,18 @@ fn answer(view: &mut View, message: &Message<'_>) {
     }
     draft.made_by(message.object.text("model"), None);
     view.push(draft);
-    let mut results = Draft::new(Role::Tool);
+    let (mut answers, mut beside) = (Draft::new(Role::Tool), Draft::new(Role::User));
     for (at, call) in calls.iter().enumerate() {
-        let list = call.list("result");
-        let is_response = |it: &&Value<'_>| it.get("functionResponse").is_some();
-        for response in list.iter().filter(is_response).filter_map(|it| parts::gemini_result(*it)) {
-            results.push(Part::ToolResult(response), PartOrigin::block(message.record, at));
+        let Some(call) = call.object() else { continue };
+        for part in results::read(&call, answered) {
+            match part.as_tool_result() {
+                Some(_) => answers.push(part, PartOrigin::block(message.record, at)),
+                None => beside.push(part, here),
+            }
         }
     }
-    view.push(results);
+    view.push(answers);
+    view.push(beside);
 }
 
 /// The parts of the content, which is a text, a part or a list of them.
@@ -101,19 +112,12 @@ fn content(message: &Message<'_>) -> Vec<(PartOrigin, Part)> {
     let list = content.array().unwrap_or_else(|| vec![content]);
     list.into_iter()
         .enumerate()
-        .filter_map(|(at, it)| Some((at_block(message, at), part(it)?)))
+        .filter_map(|(at, it)| Some((at_block(message, at), results::part(it)?)))
         .collect()
 }
 
 fn at_block(message: &Message<'_>, at: usize) -> PartOrigin {
     PartOrigin::block(message.record, at)
-}
-
-fn part(value: Value<'_>) -> Option<Part> {
-    match value.text() {
-        Some(text) => Some(Part::text(text)),
-        None => parts::gemini_part(value),
-    }
 }
 
 /// Thoughts as `**subject** description`.
@@ -177,8 +181,8 @@ impl Message<'_> {
 pub(super) struct Replay<'a> {
     pub(super) messages: Vec<Message<'a>>,
     pub(super) has_header: bool,
-    /// A header that does not say of which project the session is.
-    pub(super) bad_header: Option<SessionPlace>,
+    /// A header, and what it lacks.
+    pub(super) bad_header: Option<(SessionPlace, &'static str)>,
     pub(super) findings: Vec<Finding>,
     /// Edits that remove lines, and how many.
     pub(super) edits: Edits,
@@ -204,7 +208,7 @@ impl<'a> Replay<'a> {
     fn document(&mut self, array: &'a Array<'a>, end: usize) {
         let header = array.document().filter(is_header);
         self.has_header = header.is_some();
-        self.bad_header = header.filter(|it| !has_project(it)).map(|_| SessionPlace::line(1));
+        self.bad_header = header.and_then(|it| Some((SessionPlace::line(1), lacks(&it)?)));
         for at in 0..end {
             let message = array.value(at).and_then(|it| message(at, array.place(at), it));
             match message {
@@ -236,8 +240,7 @@ impl<'a> Replay<'a> {
             self.put(message);
         } else if is_header(&object) {
             self.has_header = true;
-            let is_bad = !has_project(&object);
-            self.bad_header = is_bad.then(|| lines.place(at)).or(self.bad_header);
+            self.bad_header = lacks(&object).map(|it| (lines.place(at), it)).or(self.bad_header);
         } else {
             self.findings.push(unknown(lines.place(at), Some(&object)));
         }
@@ -245,7 +248,14 @@ impl<'a> Replay<'a> {
 
     /// A message: in the place of the one that has its id, or at the end.
     fn put(&mut self, message: Message<'a>) {
-        let Some(id) = id_of(&message.object) else { return self.messages.push(message) };
+        let Some(id) = message.object.text("id") else {
+            let text = "a message without an id, which Gemini CLI does not read";
+            return self.findings.push(Finding::warning(
+                "session::unknown-record",
+                message.place,
+                text,
+            ));
+        };
         match self.ids.get(&id) {
             Some(at) => {
                 let old = &mut self.messages[*at];
@@ -275,7 +285,7 @@ impl<'a> Replay<'a> {
             let gone = self.messages.len() - to;
             self.branches.extend(Branch::before(at, BranchKind::Abandoned, gone));
             for gone in self.messages.drain(to..) {
-                if let Some(id) = id_of(&gone.object) {
+                if let Some(id) = gone.object.text("id") {
                     self.ids.remove(&id);
                 }
             }

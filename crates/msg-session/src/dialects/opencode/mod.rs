@@ -131,6 +131,17 @@ struct Info {
     id: String,
     parent: Option<String>,
     place: SessionPlace,
+    /// The message to which the user went back, and the part of it, if the answer stays up to that.
+    back_to: Option<(String, Option<String>)>,
+}
+
+impl Info {
+    fn of(info: &Object<'_>, place: SessionPlace) -> Self {
+        let text = |of: &Object<'_>, name: &str| of.text(name).map(Into::into);
+        let revert = info.inner("revert");
+        let back_to = revert.and_then(|it| Some((text(&it, "messageID")?, text(&it, "partID"))));
+        Self { id: crate::parts::text(info, "id"), parent: text(info, "parentID"), place, back_to }
+    }
 }
 
 struct Message<'a> {
@@ -197,7 +208,13 @@ impl<'a> Stored<'a> {
                 .collect();
             self.messages.push(message);
         }
-        self.sessions.push(Info { id: session, parent: None, place: SessionPlace::line(1) });
+        let back_to = info.and_then(|it| Info::of(&it, SessionPlace::line(1)).back_to);
+        self.sessions.push(Info {
+            id: session,
+            parent: None,
+            place: SessionPlace::line(1),
+            back_to,
+        });
     }
 
     fn files(&mut self, texts: &'a [Text<'_>]) {
@@ -211,9 +228,7 @@ impl<'a> Stored<'a> {
             };
             match kind {
                 Some("session") => {
-                    let id = crate::parts::text(&object, "id");
-                    let parent = object.text("parentID").map(Into::into);
-                    self.sessions.push(Info { id, parent, place });
+                    self.sessions.push(Info::of(&object, place));
                 }
                 Some("message") => self.messages.push(message(place, object, folder)),
                 Some("part") => {
@@ -310,13 +325,31 @@ fn of(stored: &Stored<'_>, session: &str, leaf: Option<&str>) -> View {
     let last = messages.iter().position(|it| Some(it.id.as_str()) == leaf);
     messages.truncate(last.map_or(usize::MAX, |it| it + 1));
     let mut view = View { findings: stored.findings.clone(), ..View::default() };
+    let all = messages.clone();
+    let info = stored.sessions.iter().find(|it| it.id == session);
+    let back_to = info.and_then(|it| it.back_to.as_ref()).filter(|_| last.is_none());
+    if let Some((message, part)) = back_to {
+        messages.retain(|it| it.id < *message || it.id == *message && part.is_some());
+        view.branches.extend(taken_back(&all, messages.len()));
+    }
     let active = active(&messages);
-    active.iter().for_each(|it| add(&mut view, it));
+    for it in &active {
+        let until = back_to.filter(|to| to.0 == it.id).and_then(|to| to.1.as_deref());
+        let end = until.and_then(|part| it.parts.iter().position(|it| it.id == part));
+        add(&mut view, it, &it.parts[..end.unwrap_or(it.parts.len())]);
+    }
     view.branches.extend(hidden(&messages, &active));
     view.branches.extend(subtasks(stored, session));
-    view.usage =
-        messages.iter().filter_map(|it| usage(it)).fold(Usage::default(), super::add_usage);
+    view.usage = all.iter().filter_map(|it| usage(it)).fold(Usage::default(), super::add_usage);
     view
+}
+
+/// What the user took back, of which so many messages stay: opencode removes it before it goes on.
+fn taken_back(messages: &[&Message<'_>], stay: usize) -> Option<Branch> {
+    let last = messages.last()?;
+    let (leaf, record) = (last.id.clone(), last.place.record.unwrap_or(0));
+    let records = messages.len() - stay;
+    (records > 0).then_some(Branch { leaf, record, kind: BranchKind::Abandoned, records })
 }
 
 /// What is sent: after the last compaction its own question and answer, the tail that it keeps, and what
@@ -358,11 +391,11 @@ fn subtasks<'s>(stored: &'s Stored<'_>, session: &'s str) -> impl Iterator<Item 
     })
 }
 
-fn add(view: &mut View, message: &Message<'_>) {
+fn add(view: &mut View, message: &Message<'_>, parts: &[Part<'_>]) {
     let kind = message.object.text("role").or_else(|| message.object.text("type"));
     match kind.as_deref() {
-        Some("user") => user(view, message),
-        Some("assistant") if is_sent(message) => assistant(view, message),
+        Some("user") => user(view, message, parts),
+        Some("assistant") if is_sent(message) => assistant(view, message, parts),
         _ => {}
     }
 }
@@ -381,7 +414,7 @@ fn origin(part: &Part<'_>) -> PartOrigin {
     PartOrigin { record: part.place.record.unwrap_or(0), block: part.place.block }
 }
 
-fn user(view: &mut View, message: &Message<'_>) {
+fn user(view: &mut View, message: &Message<'_>, parts: &[Part<'_>]) {
     let mut draft = Draft::new(Role::User);
     if let Some(text) = message.object.text("text") {
         draft.push(
@@ -389,11 +422,17 @@ fn user(view: &mut View, message: &Message<'_>) {
             PartOrigin { record: message.place.record.unwrap_or(0), block: None },
         );
     }
-    for part in &message.parts {
+    for part in parts {
         let it = match part.object.text("type").as_deref() {
             Some("text") if !part.object.is_true("ignored") => text(part),
-            Some("file") => file(&part.object),
+            // The texts of files and folders are parts of their own.
+            Some("file") if !part.object.text("mime").is_some_and(|it| is_text(&it)) => {
+                file(&part.object)
+            }
             Some("compaction") => Some(MessagePart::text("What did we do so far?")),
+            Some("subtask") => {
+                Some(MessagePart::text("The following tool was executed by the user"))
+            }
             _ => None,
         };
         if let Some(it) = it {
@@ -407,6 +446,10 @@ fn text(part: &Part<'_>) -> Option<MessagePart> {
     part.object.text("text").map(MessagePart::text)
 }
 
+fn is_text(media_type: &str) -> bool {
+    matches!(media_type, "text/plain" | "application/x-directory")
+}
+
 fn file(part: &Object<'_>) -> Option<MessagePart> {
     let url = part.text("url")?;
     let media_type: Option<String> = part.text("mime").map(Into::into);
@@ -418,7 +461,7 @@ fn file(part: &Object<'_>) -> Option<MessagePart> {
     Some(MessagePart::File(File { url, filename, media_type, ..File::default() }))
 }
 
-fn assistant(view: &mut View, message: &Message<'_>) {
+fn assistant(view: &mut View, message: &Message<'_>, parts: &[Part<'_>]) {
     let new = || {
         let mut draft = Draft::new(Role::Assistant);
         // What is written here says so where nothing is known.
@@ -428,7 +471,7 @@ fn assistant(view: &mut View, message: &Message<'_>) {
     };
     let mut answer = new();
     let mut results = Draft::new(Role::Tool);
-    for part in &message.parts {
+    for part in parts {
         match part.object.text("type").as_deref() {
             Some("step-start") => {
                 view.push(std::mem::replace(&mut answer, new()));
@@ -438,7 +481,7 @@ fn assistant(view: &mut View, message: &Message<'_>) {
                 text(part).into_iter().for_each(|it| answer.push(it, origin(part)));
             }
             Some("reasoning") => {
-                let thought = Reasoning::new(parts::text(&part.object, "text"));
+                let thought = Reasoning::new(crate::parts::text(&part.object, "text"));
                 answer.push(MessagePart::Reasoning(thought), origin(part));
             }
             Some("tool") => tool(part, &mut answer, &mut results),
@@ -449,6 +492,9 @@ fn assistant(view: &mut View, message: &Message<'_>) {
     view.push(results);
 }
 
+/// What opencode sends for an output that it has cleared, which is stored still.
+const CLEARED: &str = "[Old tool result content cleared]";
+
 fn tool(part: &Part<'_>, answer: &mut Draft, results: &mut Draft) {
     let (id, name) = (parts::text(&part.object, "callID"), parts::text(&part.object, "tool"));
     let state = part.object.inner("state");
@@ -456,12 +502,20 @@ fn tool(part: &Part<'_>, answer: &mut Draft, results: &mut Draft) {
     let input = member("input").unwrap_or_default();
     answer
         .push(MessagePart::ToolCall(ToolCall::new(id.clone(), name.clone(), input)), origin(part));
+    let inner = |of: &str, name: &str| state.as_ref().and_then(|it| it.inner(of)?.get(name));
+    let is_cleared = inner("time", "compacted").is_some_and(|it| !it.is_null());
     let (content, is_error) = match part.status().as_deref() {
+        Some("completed") if is_cleared => (Some(CLEARED.to_owned()), false),
         Some("completed") => (member("output"), false),
-        Some("error") => (member("error"), true),
+        Some("error") => match inner("metadata", "output").and_then(|it| it.text()) {
+            Some(output) if inner("metadata", "interrupted").is_some_and(|it| it.is_true()) => {
+                (Some(output.into_owned()), false)
+            }
+            _ => (member("error"), true),
+        },
         _ => return,
     };
-    let attached = state.iter().flat_map(|it| it.list("attachments"));
+    let attached = state.iter().filter(|_| !is_cleared).flat_map(|it| it.list("attachments"));
     let attached = attached.filter_map(|it| file(&it.object()?)).collect();
     let content = parts::content_beside(content.unwrap_or_default(), attached);
     let result = ToolResult { name: Some(name), is_error, ..ToolResult::new(id, content) };

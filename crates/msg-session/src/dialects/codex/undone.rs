@@ -1,0 +1,113 @@
+//! Compactions that a step back undid (SE-164).
+//!
+//! ```text
+//! turn 1: u1 a1    turn 2: u2, a compaction, a2    back 1        sent: u1 a1
+//! ```
+//!
+//! Codex reads a session from its end. A step back skips turns, each up to the record that began it, until it has
+//! skipped so many with words of the user. A compaction in a turn that is skipped does not count: the items before it
+//! are sent again.
+
+use std::collections::HashSet;
+
+use super::{Item, envelope_of};
+use crate::edit::Object;
+use crate::frame::Lines;
+
+/// The records of these compactions, of those before record `end`. Linear.
+pub(super) fn of(lines: &Lines<'_>, end: usize) -> HashSet<usize> {
+    let mut res = HashSet::new();
+    let has = |name: &str| memchr::memmem::find(lines.text.as_bytes(), name.as_bytes()).is_some();
+    if !has("thread_rolled_back") || !has("replacement_history") {
+        return res;
+    }
+    let (mut turn, mut skipped) = (None, 0);
+    for at in (0..end).rev() {
+        let Some((kind, payload)) = envelope_of(lines, at) else { continue };
+        let is_begin = is_event(&kind, &payload, &["task_started", "turn_started"]);
+        if is_begin && turn.as_ref().is_some_and(|it: &Turn| it.may_be(id(&payload))) {
+            if turn.take().is_some_and(|it| it.end(&mut skipped, &mut res)) {
+                return res;
+            }
+        } else if is_event(&kind, &payload, &["thread_rolled_back"]) {
+            let turns = payload.get("num_turns").and_then(|it| it.number()).unwrap_or(0);
+            skipped = turns.saturating_add(skipped);
+        } else {
+            Turn::record(&mut turn, lines, at, &kind, &payload);
+        }
+    }
+    if let Some(turn) = turn {
+        turn.end(&mut skipped, &mut res);
+    }
+    res
+}
+
+/// A turn, from its end on.
+#[derive(Default)]
+struct Turn {
+    id: Option<String>,
+    has_words: bool,
+    compactions: Vec<usize>,
+}
+
+impl Turn {
+    /// Takes a record of the turn, which begins with it if there is none.
+    fn record(
+        turn: &mut Option<Self>,
+        lines: &Lines<'_>,
+        at: usize,
+        kind: &str,
+        payload: &Object<'_>,
+    ) {
+        let is = |names: &[&str]| is_event(kind, payload, names);
+        let (mut has_words, mut has_id) = (false, false);
+        match kind {
+            "compacted" => {}
+            "response_item" => {
+                let value = lines.object(at).and_then(|it| it.get("payload"));
+                let item = value.and_then(|it| Item::new((at, None), lines.place(at), it));
+                has_words = item.is_some_and(|it| it.is_a_turn());
+            }
+            "turn_context" => has_id = true,
+            _ if is(&["task_complete", "turn_complete"]) => has_id = true,
+            _ if is(&["turn_aborted"]) && (turn.is_some() || id(payload).is_some()) => {
+                has_id = true;
+            }
+            _ if is(&["user_message"]) => has_words = true,
+            _ => return,
+        }
+        let turn = turn.get_or_insert_default();
+        turn.has_words |= has_words;
+        if has_id && turn.id.is_none() {
+            turn.id = id(payload);
+        }
+        if kind == "compacted"
+            && payload.get("replacement_history").is_some_and(|it| it.array().is_some())
+        {
+            turn.compactions.push(at);
+        }
+    }
+
+    /// Whether the turn of this id may be this one.
+    fn may_be(&self, id: Option<String>) -> bool {
+        self.id.is_none() || id.is_none() || self.id == id
+    }
+
+    /// Ends a turn that a step back skips, or not; whether a compaction of it counts.
+    fn end(self, skipped: &mut u64, undone: &mut HashSet<usize>) -> bool {
+        if *skipped == 0 {
+            return !self.compactions.is_empty();
+        }
+        *skipped -= u64::from(self.has_words);
+        undone.extend(self.compactions);
+        false
+    }
+}
+
+fn is_event(kind: &str, payload: &Object<'_>, names: &[&str]) -> bool {
+    kind == "event_msg" && payload.text("type").is_some_and(|it| names.contains(&&*it))
+}
+
+fn id(payload: &Object<'_>) -> Option<String> {
+    Some(payload.text("turn_id")?.into_owned())
+}
