@@ -155,6 +155,7 @@ fn unaccounted(
     let is_told = |it: &Missing, of: &Diagnostic| {
         rules::tells(of, &it.steps) || rules::says_change(of, it.said())
     };
+    missing.retain(|it| !accounts.are_gone(&it.steps));
     missing.retain(|it| !accounts.body.iter().any(|of| is_told(it, of)));
     // The value of a kept element was paired with that of one that is gone.
     missing.retain(|it| !told.kept.as_ref().is_some_and(|kept| kept.have(&it.steps)));
@@ -189,6 +190,8 @@ struct Accounts<'a> {
     messages: HashMap<usize, OfMessage<'a>>,
     /// Those of the body.
     body: Vec<&'a Diagnostic>,
+    /// The places in the body that an edit took away, with all that was in them.
+    gone: HashSet<&'a str>,
     /// Whether a part is in a list of its message, so that a member of the message itself is in none.
     has_part_lists: bool,
 }
@@ -218,12 +221,20 @@ impl<'a> OfMessage<'a> {
 impl<'a> Accounts<'a> {
     fn of(told: &Told<'a>) -> Self {
         let has_part_lists = matches!(told.from, "openai" | "anthropic" | "gemini" | "bedrock");
-        let mut res = Accounts { messages: HashMap::new(), body: Vec::new(), has_part_lists };
+        let mut res = Accounts {
+            messages: HashMap::new(),
+            body: Vec::new(),
+            gone: HashSet::new(),
+            has_part_lists,
+        };
         let mut known = HashSet::new();
         for it in told.report {
             match (rules::scope(it), it.at.message) {
                 (Scope::Nothing, _) => {}
                 (scope, Some(at)) => res.messages.entry(at).or_default().push(it, scope),
+                (_, None) if rules::takes_place_away(it) => {
+                    res.gone.extend(it.at.pointer.as_deref());
+                }
                 // There may be one for each record, all alike.
                 (_, None) if known.insert((it.code.as_str(), it.message(), it.fix.as_deref())) => {
                     res.body.push(it);
@@ -232,6 +243,16 @@ impl<'a> Accounts<'a> {
             }
         }
         res
+    }
+
+    /// Whether a value is in a place that an edit took away.
+    fn are_gone(&self, steps: &[String]) -> bool {
+        if self.gone.is_empty() {
+            return false;
+        }
+        let place = pointer(steps);
+        let ends = place.match_indices('/').skip(1).map(|it| it.0).chain([place.len()]);
+        ends.into_iter().any(|end| self.gone.contains(&place[..end]))
     }
 
     /// Whether findings about the messages of these values name each of them. A message of a chat is the element of the

@@ -230,6 +230,15 @@ fn takes_away(it: &Diagnostic) -> bool {
     it.fix.as_deref().is_some_and(is_gone)
 }
 
+/// Whether a mending takes away what is at the place of a finding: it names that place, `removed `tools.1``.
+pub(super) fn takes_place_away(it: &Diagnostic) -> bool {
+    let names = |pointer: &str| {
+        let path = pointer.trim_start_matches('/').replace('/', ".");
+        it.fix.as_deref() == Some(&*format!("removed `{path}`"))
+    };
+    it.at.pointer.as_deref().is_some_and(names)
+}
+
 /// Whether a mending writes another value of the member that a finding names.
 pub(super) fn writes_value(it: &Diagnostic) -> bool {
     it.fix.as_deref().is_some_and(|fix| fix.starts_with("set to "))
