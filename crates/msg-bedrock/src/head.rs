@@ -109,7 +109,8 @@ fn choice(raw: &RawJson) -> Option<ToolChoice> {
 fn schema(raw: &RawJson) -> Option<ResponseFormat> {
     (raw.member_text("type")? == "json_schema").then_some(())?;
     let inner = raw.member("structure")?.member("jsonSchema")?;
-    let schema = ResponseSchema::new(RawJson::new(inner.member_text("schema")?).ok()?, "");
+    let pointer = "/outputConfig/textFormat/structure/jsonSchema/schema";
+    let schema = ResponseSchema::new(RawJson::new(inner.member_text("schema")?).ok()?, pointer);
     let (name, description) = (inner.member_text("name"), inner.member_text("description"));
     Some(ResponseFormat::Schema(ResponseSchema { name, description, ..schema }))
 }

@@ -9,14 +9,15 @@ use std::ops::Range;
 
 use msg_chainast::{Acceptance, ChainRepairOptions, Profile, ReasoningRequired, RequestThinking};
 use msg_core::request::RequestHead;
-use msg_core::{Code, Diagnostic, InputRules, Message, RawJson, Severity, request, with_article};
+use msg_core::{Code, Diagnostic, Message, RawJson, Severity, request, with_article};
 use msg_formats::{Format, ReadOptions, Refusal, Side};
 use serde::Serialize;
 
 use crate::api_shapes::{
-    Judged, Seen, add_refused, foreign_parts, may_be_completed, refused_by_api, unread_calls,
+    Judged, Seen, add_refused, foreign_parts, forgive, is_not_understood, may_be_completed,
+    refused_by_api, unread_calls,
 };
-use crate::document::Document;
+use crate::document::{Document, is_foreign_part};
 use crate::json::{repair_json, to_json};
 use crate::options::{CheckOptions, RepairOptions};
 use crate::prompt::check_prompt;
@@ -91,7 +92,7 @@ fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     Ok(checked)
 }
 
-/// Whether a document has no error: what [`check`] calls `ok`, found without looking on after the first error.
+/// Whether a document has no error: what [`check`] calls `ok`.
 ///
 /// Fails if it cannot be read. Linear in the document.
 ///
@@ -102,42 +103,7 @@ fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
-    let row = match Row::of(json, &options.read)? {
-        Some(row) => row,
-        None => match is_one_valid(json, options) {
-            Err(refusal) => Row::instead(json, &options.read, refusal)?,
-            valid => return valid,
-        },
-    };
-    for (at, document) in row.documents().enumerate() {
-        if !is_one_valid(document, &options.of_row(&row, at))? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn is_one_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
-    let skeleton = std::str::from_utf8(json).ok().and_then(|it| options.skeleton(it));
-    if let Some(checked) = skeleton.as_ref().and_then(|it| it.check(options)) {
-        return Ok(checked.ok);
-    }
-    let known = skeleton.map(|_| Format::default());
-    let mut document = read_whole(json, &options.read, known)?;
-    document.say_who_made_it(options.read.made_by.as_ref());
-    let none = |found: &[Diagnostic]| !found.iter().any(Diagnostic::is_error);
-    let messages = |rules: &InputRules| {
-        document.messages().iter().all(|it| !it.check(rules).iter().any(Diagnostic::is_error))
-    };
-    Ok(none(document.notes())
-        && refused_shapes(&document, options.profile.as_ref()).next().is_none()
-        && document.refused(Some(json), options.judged()).is_empty()
-        && foreign_parts(document.messages()).next().is_none()
-        && none(&document.check_head(options))
-        && check_prompt(&document, options.profile.as_ref()).is_empty()
-        && other_body(&document, Some(json), options).is_none()
-        && none(&document.check_chain(options))
-        && options.messages.as_ref().is_none_or(messages))
+    check(json, options).map(|it| it.ok)
 }
 
 /// Reads a document whole. What has a skeleton is known to be chat messages, so that it is not recognised again.
@@ -247,21 +213,27 @@ impl Document {
         let notes = other_notes(self, options.profile.as_ref());
         let notes = notes.filter(|it| it.severity != Severity::Info || says_unread(it));
         let shapes = refused_shapes(self, options.profile.as_ref());
-        let notes = notes.cloned().chain(shapes).chain(foreign_parts(self.messages()));
+        let noted = self.notes().iter().filter(|it| is_foreign_part(it));
+        let noted: HashSet<_> = noted.map(|it| it.at.message).collect();
+        // What is of another format is not only unread.
+        let is_noted = |it: &Diagnostic| {
+            it.code == "message::unread-content" && noted.contains(&it.at.message)
+        };
+        let mut foreign: Vec<_> = foreign_parts(self.messages()).collect();
+        foreign.retain(|it| !is_noted(it));
+        let unread = unread_calls(self.messages(), &foreign, &found);
+        if !unread.is_empty() || foreign.iter().any(is_not_understood) {
+            // No message is mended then.
+            found.iter_mut().for_each(|it| it.fix = None);
+        }
+        let notes = notes.cloned().chain(shapes).chain(foreign);
         let notes = notes.chain(self.check_head(options));
         let notes = notes.chain(check_prompt(self, options.profile.as_ref()));
         let mut notes: Vec<_> =
             notes.chain(other_body(self, text.map(str::as_bytes), options)).collect();
-        let unread = unread_calls(self.messages());
         if !unread.is_empty() {
-            let ids: HashSet<_> =
-                unread.iter().filter_map(|it| it.at.tool_call_id.as_ref()).collect();
-            let is_answer = |it: &Diagnostic| {
-                it.code == "chain::orphan-tool-result"
-                    && it.at.tool_call_id.as_ref().is_some_and(|it| ids.contains(it))
-            };
-            found.retain(|it| !is_answer(it));
-            notes.extend(unread.iter().cloned());
+            forgive(&mut found, &unread);
+            notes.extend(unread);
         }
         // There may be very many: no second list of them is made, and no room for twice as many.
         found.reserve_exact(notes.len());

@@ -6,7 +6,7 @@ use msg_core::{CodeInfo, codes};
 pub const CODES: &[CodeInfo] = codes! {
     error "document::panic" "SC-12" "a defect in `msg` that affected one document";
     info "cache::breakpoint-moved" "CL-63" "the cache breakpoint of a dropped part, moved to the part before";
-    warning "message::unread-content" "RG-11" "what a message or a result says is in a member that its format does not have";
+    warning "message::unread-content" "RG-13" "what a message or a result says is in a member that its format does not have";
     warning "message::unknown-part" "RG-11" "a part of an unknown kind, beside others that are read";
     error "message::not-understood" "RG-11" "a message with content of which nothing is understood";
     error "profile::shape" "MS-2" "a value or role in a form that `msg` understands and the API refuses";

@@ -70,7 +70,8 @@ impl Document {
         let mut read = msg_formats::Document::read_unlowered(bytes, options)?;
         if read.notes().iter().any(is_foreign_part) {
             // What is said of a part by its type is not said of its message once more.
-            let said: Vec<_> = foreign_parts(read.messages()).map(|it| it.at.message).collect();
+            let said = foreign_parts(read.messages()).filter(is_foreign_part);
+            let said: Vec<_> = said.map(|it| it.at.message).collect();
             read.retain_notes(|it| !is_foreign_part(it) || !said.contains(&it.at.message));
         }
         Ok(read.into())
@@ -151,7 +152,8 @@ impl Document {
     }
 }
 
-fn is_foreign_part(it: &Diagnostic) -> bool {
+/// Whether a finding says that something is of another format.
+pub(crate) fn is_foreign_part(it: &Diagnostic) -> bool {
     it.code == "message::foreign-part"
 }
 

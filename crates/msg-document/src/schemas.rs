@@ -82,6 +82,9 @@ enum Strict {
     Answer,
 }
 
+/// The schema of an answer of Bedrock, which is in a text.
+const IN_TEXT: &str = "/outputConfig/textFormat/structure/jsonSchema/schema";
+
 /// A schema in a head.
 struct Site<'h> {
     schema: &'h RawJson,
@@ -210,8 +213,13 @@ impl Mend {
             .faults
             .iter()
             .map(|fault| {
-                let mut it = Diagnostic::error(Code::new(fault.code), fault.message.clone())
-                    .at_pointer(format!("{pointer}{}", fault.pointer));
+                let (mut text, mut pointer) = (fault.message.clone(), pointer.to_owned());
+                match pointer == IN_TEXT {
+                    true if fault.pointer.is_empty() => {}
+                    true => text = format!("{text}, at `{}` of the schema", fault.pointer),
+                    false => pointer.push_str(&fault.pointer),
+                }
+                let mut it = Diagnostic::error(Code::new(fault.code), text).at_pointer(pointer);
                 if tense == Tense::Past && self.is_mended() {
                     it.severity = Severity::Warning;
                 }
@@ -383,6 +391,7 @@ pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut 
                 HeadEdit::Rename("response_json_schema", Some(schema))
             }
             (true, _) => HeadEdit::Rename("responseJsonSchema", Some(schema)),
+            _ if pointer == IN_TEXT => HeadEdit::Set(RawJson::string(schema.text())),
             _ => HeadEdit::Set(schema),
         };
         res.add(pointer, edit);

@@ -94,42 +94,77 @@ impl Conform<'_, '_> {
         if !refuses_all && self.profile.refused_members.is_empty() {
             return;
         }
-        let Profile { refused_members, known_members, format, .. } = self.profile;
+        for spot in self.spots() {
+            let Some((gone, it)) = self.unknown_in(self.extra(spot), "") else { continue };
+            self.at_spot(spot, it);
+            if self.removes(&gone) {
+                remove(self.extra_mut(spot), &gone);
+            }
+        }
+        for (at, part) in if refuses_all { self.results() } else { Vec::new() } {
+            let inner = content_of(&self.items[at].message.parts[part]);
+            let place = " in the content of a result";
+            let found: Vec<_> = inner.iter().map(|it| self.unknown_in(it.extra(), place)).collect();
+            for (n, (gone, it)) in
+                found.into_iter().enumerate().filter_map(|it| Some((it.0, it.1?)))
+            {
+                self.at_part(at, part, it);
+                if self.removes(&gone)
+                    && let Part::ToolResult(result) =
+                        &mut self.items[at].message.to_mut().parts[part]
+                {
+                    remove(result.content.parts_mut()[n].extra_mut(), &gone);
+                }
+            }
+        }
+    }
+
+    /// The members of one object that the provider does not know, and what is said of them.
+    fn unknown_in(
+        &self,
+        extra: &Extra,
+        place: &str,
+    ) -> Option<(Vec<(Origin, String)>, Diagnostic)> {
+        let Profile { known_members_only, refused_members, known_members, format, .. } =
+            self.profile;
         let own = Origin::from(format.as_str());
         let goes = |origin: &Origin, name: &str, value: &RawJson| {
             refused_members.iter().any(|it| it == name)
-                || refuses_all
+                || *known_members_only
                     && *origin == own
                     && says_something(value)
                     && !known_members.iter().any(|it| it == name)
         };
-        for spot in self.spots() {
-            let all = self.extra(spot).all();
-            let gone: Vec<(Origin, String)> = all
-                .filter(|(origin, name, value)| goes(origin, name, value))
-                .map(|it| (it.0.clone(), it.1.to_owned()))
-                .collect();
-            let Some((_, first)) = gone.first() else { continue };
-            let names: Vec<String> = gone.iter().map(|it| format!("`{}`", it.1)).collect();
-            let sentence = match gone.len() {
-                1 => format!("unknown member `{first}`"),
-                n => format!("unknown member `{first}` and {} more", n - 1),
-            };
-            let fix = format!("removed {}", names.join(", "));
-            let mut it = error("profile::unknown-member", sentence, fix);
-            let is_refused = gone.iter().any(|it| refused_members.contains(&it.1));
-            if !is_refused {
-                it = self.doubting("members", it);
-            }
-            self.at_spot(spot, it);
-            if !is_refused && !self.mends("members") {
-                continue;
-            }
-            let extra = self.extra_mut(spot);
-            for (origin, name) in &gone {
-                extra.remove(origin, name);
-            }
-        }
+        let all = extra.all().filter(|(origin, name, value)| goes(origin, name, value));
+        let gone: Vec<(Origin, String)> = all.map(|it| (it.0.clone(), it.1.to_owned())).collect();
+        let (_, first) = gone.first()?;
+        let names: Vec<String> = gone.iter().map(|it| format!("`{}`", it.1)).collect();
+        let sentence = match gone.len() {
+            1 => format!("unknown member `{first}`{place}"),
+            n => format!("unknown member `{first}` and {} more{place}", n - 1),
+        };
+        let fix = format!("removed {}", names.join(", "));
+        let it = error("profile::unknown-member", sentence, fix);
+        let it = if self.refuses(&gone) { it } else { self.doubting("members", it) };
+        Some((gone, it))
+    }
+
+    /// Whether the provider refuses one of these members by its name.
+    fn refuses(&self, members: &[(Origin, String)]) -> bool {
+        members.iter().any(|it| self.profile.refused_members.contains(&it.1))
+    }
+
+    fn removes(&self, members: &[(Origin, String)]) -> bool {
+        self.refuses(members) || self.mends("members")
+    }
+
+    /// The results with content whose parts have extra members.
+    fn results(&self) -> Vec<(usize, usize)> {
+        let has_extra = |it: &Part| content_of(it).iter().any(|it| !it.extra().is_empty());
+        let items = self.items.iter().enumerate();
+        let all =
+            items.flat_map(|(at, it)| it.message.parts.iter().enumerate().map(move |it| (at, it)));
+        all.filter(|it| has_extra(it.1.1)).map(|(at, it)| (at, it.0)).collect()
     }
 
     /// All messages and parts, in order.
@@ -163,6 +198,17 @@ impl Conform<'_, '_> {
             Some(part) => self.at_part(item, part, it),
         }
     }
+}
+
+fn remove(extra: &mut Extra, members: &[(Origin, String)]) {
+    for (origin, name) in members {
+        extra.remove(origin, name);
+    }
+}
+
+/// The parts of a result; none of another part.
+fn content_of(part: &Part) -> &[Part] {
+    if let Part::ToolResult(it) = part { it.content.parts() } else { &[] }
 }
 
 fn has_marker(extra: &Extra) -> bool {

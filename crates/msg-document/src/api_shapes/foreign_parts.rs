@@ -12,14 +12,15 @@
 //! read as `openai` holds a `tool_result` part, which is Anthropic's.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use msg_codec::codec::{Losses, Placement};
 use msg_core::{Code, Diagnostic, Extra, Message, Origin, Other, Part, RawJson, Role};
 use msg_json::Reader;
 use serde_json::Value;
 
-use super::is_kind_of;
+use super::unread::is_of_calls;
+use super::{has_kind, is_kind_of};
 
 /// Members of a message in which only other formats keep what it says.
 const LISTS: [(&str, &str); 3] =
@@ -33,26 +34,33 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
         let is_bare = message.parts.is_empty();
         let list = foreign_list(&message.extra, is_bare).map(move |it| it.at_message(at));
         let parts = message.parts.iter().enumerate();
-        let mut found = list
+        let found = list
             .into_iter()
             .chain(parts.filter_map(move |(n, part)| Some(foreign_part(part)?.at_part(at, n))));
-        let first = found.next();
-        let is_read = first.is_some() || goes_on(messages, at);
+        let found: Vec<_> = found.collect();
+        let is_read = !found.is_empty() || goes_on(messages, at);
         let unread = if is_read { None } else { not_understood(message) };
-        let has_all = first.is_none() && unread.is_none();
-        let some = if has_all { unknown_parts(message, at) } else { Vec::new() };
-        let beside = if is_bare { None } else { unread_beside(message) };
+        let some = if unread.is_none() { unknown_parts(message, at, &found) } else { Vec::new() };
+        let beside = unread_beside(message, is_bare);
         let unread = unread.or(beside).map(|it| it.at_message(at));
-        first.into_iter().chain(found).chain(unread).chain(some)
+        found.into_iter().chain(unread).chain(some)
     })
 }
 
 /// Another member for what a message says, beside the one that was read, with a text that the message does not say:
-/// interfaces of chats keep the same text in two (RG-11).
-fn unread_beside(message: &Message) -> Option<Diagnostic> {
-    let mut others = judged_members(&message.extra).filter(|it| BESIDE.contains(&&*it.1));
-    let (_, name, _) = others.find(|it| !is_said(&it.2, message))?;
-    let text = format!("member {name} says something else than the message, and is not read");
+/// interfaces of chats keep the same text in two. A member for calls is one (RG-13).
+fn unread_beside(message: &Message, is_bare: bool) -> Option<Diagnostic> {
+    // Calls of chat in a message of another format are said to be that.
+    let is_unread = |it: &(&Origin, String, RawJson)| match &*it.1 {
+        "tool_calls" if *it.0 != Origin::OpenAi => false,
+        name if BESIDE.contains(&name) => !is_bare && !is_said(&it.2, message),
+        name => is_of_calls(name, &it.2),
+    };
+    let (_, name, _) = judged_members(&message.extra).find(is_unread)?;
+    let text = match BESIDE.contains(&&*name) {
+        true => format!("member {name} says something else than the message, and is not read"),
+        false => format!("member {name} may hold calls, and is not read"),
+    };
     Some(Diagnostic::warning(Code::new("message::unread-content"), text))
 }
 
@@ -115,72 +123,13 @@ fn goes_on(messages: &[Message], at: usize) -> bool {
         && format.filter(shares).is_some_and(|it| !is_apart(it))
 }
 
-// Calls that are not understood, of which a result is there.
-
-/// Says of calls that were not read that their results belong to them, by the ids that both name (RG-11): a member or
-/// a part that holds such an id is a call, though not one that its format has. Linear in what was not read.
-pub(crate) fn unread_calls(messages: &[Message]) -> Vec<Diagnostic> {
-    let mut unread: HashMap<String, (usize, Option<usize>)> = HashMap::new();
-    for (at, message) in messages.iter().enumerate().filter(|it| it.1.role == Role::Assistant) {
-        let members = message.extra.all().filter(|it| is_judged(it.0) && CALLS.contains(&it.1));
-        for (_, _, value) in members {
-            ids_in(value, &mut |id| _ = unread.insert(id, (at, None)));
-        }
-        for (n, part) in message.parts.iter().enumerate() {
-            if let Part::Other(it) = part
-                && is_judged(&it.format)
-                && it.pairing().is_none()
-            {
-                ids_in(&it.value, &mut |id| _ = unread.insert(id, (at, Some(n))));
-            }
-        }
-    }
-    if unread.is_empty() {
-        return Vec::new();
-    }
-    let calls = messages.iter().flat_map(Message::tool_calls);
-    calls.for_each(|it| _ = unread.remove(&it.id));
-    let results = messages.iter().flat_map(Message::tool_results);
-    let found = results.filter_map(|it| {
-        let ((message, part), id) = (unread.remove(&it.call_id)?, &it.call_id);
-        let text = format!("the call of the result `{id}` is not understood");
-        let mut res = Diagnostic::error(Code::new(NOT_UNDERSTOOD), text).at_message(message);
-        (res.at.part, res.at.tool_call_id) = (part, Some(id.clone()));
-        Some(res)
-    });
-    found.collect()
-}
-
-/// Members that hold the calls of a message.
-const CALLS: [&str; 2] = ["tool_calls", "function_call"];
-
-/// The ids in a value, at any depth.
-fn ids_in(value: &RawJson, found: &mut impl FnMut(String)) {
-    let mut open: Vec<Value> = value.parse().into_iter().collect();
-    while let Some(it) = open.pop() {
-        match it {
-            Value::Array(list) => open.extend(list),
-            Value::Object(members) => {
-                for (name, it) in members {
-                    let is_id = matches!(&*name, "id" | "call_id" | "toolUseId" | "tool_use_id");
-                    match it {
-                        Value::String(id) if is_id => found(id),
-                        Value::Number(id) if is_id => found(id.to_string()),
-                        other => open.push(other),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Whether a message has anything that may be of another provider: a member or a part that was not read, or no parts.
 fn is_looked_at(message: &Message) -> bool {
     let is_other = |it: &Part| match it {
         Part::Other(_) => true,
         Part::Text(it) if it.text.is_empty() => !it.extra.is_empty(),
         Part::Text(it) => it.extra.get(&Origin::Responses, "item").is_some(),
+        Part::Reasoning(it) => !it.extra.is_empty(),
         Part::ToolResult(it) => {
             let parts = it.content.parts();
             parts.is_empty() || parts.iter().any(|it| matches!(it, Part::Other(_)))
@@ -195,7 +144,7 @@ pub(crate) fn is_not_understood(it: &Diagnostic) -> bool {
     it.code == NOT_UNDERSTOOD
 }
 
-const NOT_UNDERSTOOD: &str = "message::not-understood";
+pub(super) const NOT_UNDERSTOOD: &str = "message::not-understood";
 
 /// Of a message none of whose parts is of a kind that anybody is known to have: it says something, and what is not
 /// known (RG-11).
@@ -227,23 +176,87 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
     Some(Diagnostic::error(Code::new(NOT_UNDERSTOOD), text))
 }
 
-/// The parts of a message of unknown kinds, beside others that are understood.
-fn unknown_parts(message: &Message, at: usize) -> Vec<Diagnostic> {
-    let found = message.parts.iter().enumerate().filter_map(|(n, part)| {
-        let Part::Other(it) = part else { return None };
-        let said = it.value.text();
-        let text = match Members::of(said).map(|it| it.kind) {
-            Some(Some(kind)) if is_text_kind(&kind) && is_judged(&it.format) => {
-                format!("a part of type `{kind}` without a text")
+/// The parts of a message that are not read, beside others that are, but for those of which something is said already.
+fn unknown_parts(message: &Message, at: usize, said: &[Diagnostic]) -> Vec<Diagnostic> {
+    let is_said = |part: usize| said.iter().any(|it| it.at.part == Some(part));
+    let parts = message.parts.iter().enumerate().filter(|it| !is_said(it.0));
+    let found = parts.flat_map(|(n, part)| {
+        let found: Vec<_> = match part {
+            Part::Other(it) => unread_part(it, "").into_iter().collect(),
+            Part::ToolResult(it) => {
+                let inner = it.content.parts().iter();
+                let others =
+                    inner.filter_map(|it| if let Part::Other(it) = it { Some(it) } else { None });
+                others.filter_map(|it| unread_part(it, " in the content of a result")).collect()
             }
-            _ if is_known(it) => return None,
-            Some(Some(kind)) => format!("a part of the unknown type `{kind}`; it is not read"),
-            Some(None) => "a part without a known member; it is not read".to_owned(),
-            None => "a part must be an object; this one is not read".to_owned(),
+            Part::Reasoning(it) => unread_thought(&it.extra).into_iter().collect(),
+            _ => Vec::new(),
         };
-        Some(Diagnostic::warning(Code::new("message::unknown-part"), text).at_part(at, n))
+        found.into_iter().map(move |it| it.at_part(at, n))
     });
     found.collect()
+}
+
+/// A part that is not read. Whether its format has the kind is known of APIs alone.
+fn unread_part(it: &Other, place: &str) -> Option<Diagnostic> {
+    let code = || Code::new("message::unknown-part");
+    let kind = Members::of(it.value.text()).map(|it| it.kind);
+    if !is_judged(&it.format) {
+        let text = match kind.flatten() {
+            _ if it.format == Origin::Json || it.pairing().is_some() || !says(it.value.text()) => {
+                return None;
+            }
+            Some(kind) => format!("a part of type `{kind}`{place} is not read"),
+            None => format!("a part{place} is not read"),
+        };
+        return Some(Diagnostic::info(code(), text));
+    }
+    let text = match kind {
+        Some(Some(kind)) if is_text_kind(&kind) => {
+            format!("a part of type `{kind}`{place} without a text")
+        }
+        Some(Some(kind)) if is_known(it) && READ.contains(&&*kind) => {
+            let text = format!("a part of type `{kind}`{place} is not read");
+            return Some(Diagnostic::info(code(), text));
+        }
+        Some(Some(kind)) if it.format == Origin::Interactions && !is_step(&kind) => {
+            format!("a part of the unknown type `{kind}`{place}; it is not read")
+        }
+        _ if is_known(it) => return None,
+        Some(Some(kind)) => format!("a part of the unknown type `{kind}`{place}; it is not read"),
+        Some(None) => format!("a part without a known member{place}; it is not read"),
+        None => format!("a part{place} must be an object; this one is not read"),
+    };
+    Some(Diagnostic::warning(code(), text))
+}
+
+/// Whether Interactions are known to have a type: providers add steps, and those of tools that they run are theirs.
+fn is_step(kind: &str) -> bool {
+    let is_of_a_server = kind.ends_with("_call") || kind.ends_with("_result");
+    is_of_a_server || has_kind(Origin::Interactions.as_str(), kind)
+}
+
+/// Types of parts that are read where they are understood.
+const READ: [&str; 9] = [
+    "audio",
+    "document",
+    "file",
+    "image",
+    "image_url",
+    "input_audio",
+    "input_file",
+    "input_image",
+    "thought",
+];
+
+/// What the reasoning of an item says in lists that are not read.
+fn unread_thought(extra: &Extra) -> Option<Diagnostic> {
+    let is_list = |it: &(&Origin, String, RawJson)| {
+        matches!(&*it.1, "summary" | "content") && says(it.2.text())
+    };
+    let (_, name, _) = judged_members(extra).find(is_list)?;
+    let text = format!("`{name}` of reasoning is not understood, and is not read");
+    Some(Diagnostic::warning(Code::new("message::unread-content"), text))
 }
 
 fn is_text_kind(kind: &str) -> bool {
@@ -273,7 +286,7 @@ fn unread_member(extra: &Extra, of: &str) -> Option<Diagnostic> {
 
 /// The members that a reader did not understand, with whose they are. Those of an item, a step or a result of Bedrock
 /// are kept as one.
-fn judged_members(extra: &Extra) -> impl Iterator<Item = (&Origin, String, RawJson)> {
+pub(super) fn judged_members(extra: &Extra) -> impl Iterator<Item = (&Origin, String, RawJson)> {
     let judged = extra.all().filter(|it| is_judged(it.0));
     judged.flat_map(|(format, name, value)| {
         let members = match name {
@@ -346,7 +359,7 @@ fn is_known(it: &Other) -> bool {
             OF_OTHERS.contains(&&*kind) || is_kind_of(format, &kind)
         }
         // What it is says the name of a member; one that has two is neither.
-        _ if it.format == Origin::Gemini => {
+        _ if matches!(it.format, Origin::Gemini | Origin::Bedrock) => {
             let members = it.value.members().unwrap_or_default();
             let is_kind = |it: &&(String, RawJson)| {
                 it.1.text() != "null" && is_kind_of(format, &camel(&it.0))
@@ -355,8 +368,7 @@ fn is_known(it: &Other) -> bool {
             let is_foreign = members.iter().any(|it| Losses::owner_of_member(&it.0).is_some());
             n_kinds == 1 || n_kinds == 0 && (is_foreign || is_signature(&members))
         }
-        Some(Members { tag: Some(_), .. }) => true,
-        Some(_) => it.format == Origin::Bedrock,
+        Some(Members { tag, .. }) => tag.is_some(),
         None => false,
     }
 }
@@ -438,7 +450,7 @@ fn foreign_list(extra: &Extra, is_bare: bool) -> Option<Diagnostic> {
 }
 
 /// Whether a format is one of those whose parts are told apart.
-fn is_judged(format: &Origin) -> bool {
+pub(super) fn is_judged(format: &Origin) -> bool {
     matches!(
         format,
         Origin::OpenAi

@@ -81,7 +81,9 @@ impl Completed {
             let fix = match (&it.default, it.answer) {
                 (Some(value), _) if value.is_empty() => "set to an empty text".to_owned(),
                 (Some(value), _) => format!("set to {value}"),
-                (None, "missing" | "base64" | "") => "written as the API has it".to_owned(),
+                (None, "missing" | "base64" | "type" | "") => {
+                    "written as the API has it".to_owned()
+                }
                 (None, "markers") => "removed the surplus ones".to_owned(),
                 (None, "repeated") => "removed the id".to_owned(),
                 (None, "word") => format!("removed `{}`", it.name()),

@@ -18,6 +18,7 @@ mod missing;
 mod report;
 mod table;
 mod texts;
+mod unread;
 mod walk;
 
 use std::collections::{HashMap, HashSet};
@@ -28,9 +29,12 @@ use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role, Text};
 use msg_formats::Format;
 
 use self::breach::{Breach, Inner};
-pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying, unread_calls};
+pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying};
 pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
+pub(crate) use self::unread::{
+    forgive, has_misplaced_calls, is_name_of_calls, is_orphan, may_have_orphans, unread_calls,
+};
 use self::walk::Walk;
 pub(crate) use self::{
     json_text::{Members, is_base64, is_data, is_sound_url, is_url},
@@ -137,6 +141,8 @@ pub(crate) fn refused_by_api<'a>(
 fn is_taken(it: &Breach, api: &Api, profile: &Profile) -> bool {
     let is_type_of_tool = || it.path.starts_with("tools[") && it.path.ends_with("].type");
     match it.answer {
+        // The address of a deployment names the model.
+        "missing" if profile.name == "azure" && it.path == "model" => true,
         "missing" => UNTYPED_TOOLS.contains(&&*profile.name) && is_type_of_tool(),
         "word" => api.is_taken_over && profile.name == "generic",
         _ => false,
@@ -149,13 +155,22 @@ pub(crate) fn is_kind_of(format: &str, kind: &str) -> bool {
     Api::of_format(format).is_none_or(|it| it.has_kind(kind))
 }
 
+/// As [`is_kind_of`], where the kinds are named, though there may be more.
+pub(crate) fn has_kind(format: &str, kind: &str) -> bool {
+    Api::of_format(format).is_none_or(|it| it.names_kind(kind))
+}
+
 /// Adds what an API refuses to what other rules found, each fault once.
 pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnostic>) {
     if refused.is_empty() {
         return;
     }
     let messages: HashSet<_> = refused.iter().map(|it| it.at.message).collect();
-    found.retain(|it| !is_not_understood(it) || !messages.contains(&it.at.message));
+    // That a result may be the answer to it is said too.
+    let is_of_a_result = |it: &Diagnostic| it.at.tool_call_id.is_some();
+    found.retain(|it| {
+        !is_not_understood(it) || is_of_a_result(it) || !messages.contains(&it.at.message)
+    });
     let place = |it: &Diagnostic| (it.at.message, it.at.part);
     let is_of = |codes: &[&str], it: &Diagnostic| codes.contains(&it.code.as_str());
     let places: HashSet<_> = refused.iter().map(place).collect();
@@ -308,7 +323,8 @@ fn markers(walk: &mut Walk<'_>, profile: &Profile) {
 }
 
 fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diagnostic {
-    let answer = api.answers.get(it.answer).map(|answer| {
+    let of_path = api.answers.get(&format!("{} {}", it.answer, it.path));
+    let answer = of_path.or_else(|| api.answers.get(it.answer)).map(|answer| {
         let max = profile.cache_max.to_string();
         let value_of = |name: &str| {
             Some(match name {

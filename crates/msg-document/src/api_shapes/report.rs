@@ -43,6 +43,10 @@ impl<'a> Walk<'a> {
     /// A value of a wrong type, which may say what one of another would.
     pub(super) fn other_type(&mut self, wanted: &Type, found: Kind, json: &'a str) {
         self.wrong_type(wanted, found, json);
+        if found == Kind::Object && wanted.0.iter().any(|it| matches!(it, Value::JsonText)) {
+            let meant = msg_json::to_text(|it| it.str(json));
+            return self.write_last(json, meant);
+        }
         let object = |it: &Value| match it {
             Value::Object(name) => self.api.object(name)?.meant(json),
             _ => None,
@@ -55,11 +59,18 @@ impl<'a> Walk<'a> {
 
     /// What the value of the last breach has to be.
     pub(super) fn mend_last(&mut self, json: &str, meant: Cow<'static, str>) {
+        self.write_last(json, meant.clone().into_owned());
+        if let Some(it) = self.breaches.last_mut() {
+            it.default = Some(meant.into_owned());
+        }
+    }
+
+    /// As [`Walk::mend_last`], of a value that is too long to be told.
+    fn write_last(&mut self, json: &str, text: String) {
         let start = offset(self.source.json, json);
-        let (place, text) = (start..start + json.len(), meant.clone().into_owned());
+        let place = start..start + json.len();
         if let Some(it) = self.breaches.last_mut() {
             it.insertions.push(Insertion { place, text });
-            it.default = Some(meant.into_owned());
         }
     }
 

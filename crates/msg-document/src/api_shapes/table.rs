@@ -35,6 +35,10 @@ pub(super) struct Api {
     /// The members that say what is asked besides the messages.
     #[serde(default, deserialize_with = "in_order")]
     pub(super) settings: Vec<Member>,
+    /// Required members of a request that are said elsewhere where it has another one: the version of Anthropic's API in
+    /// requests whose address names the model.
+    #[serde(default, borrow)]
+    pub(super) elsewhere: BTreeMap<&'static str, &'static str>,
     /// The member of an element that occurs once in the list.
     #[serde(default)]
     pub(super) unique: Option<&'static str>,
@@ -164,6 +168,8 @@ pub(super) enum Value {
     Data,
     /// An address, or data in base64 as a data URL.
     Address,
+    /// A text that is the JSON of an object.
+    JsonText,
     /// This text, or one of the others that are named beside it.
     Word(&'static str),
     List(Type),
@@ -223,11 +229,14 @@ impl Api {
 
     /// Whether some object of the API is of this kind, or by a member of this name, or its elements may be of any.
     pub(super) fn has_kind(&self, kind: &str) -> bool {
-        let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
         let is_step = |name: &&str| matches!(*name, "step" | "block");
-        self.types.iter().any(|(name, it)| {
-            it.kinds.contains_key(kind) || is_one_of(it) || it.open && is_step(name)
-        })
+        self.names_kind(kind) || self.types.iter().any(|(name, it)| it.open && is_step(name))
+    }
+
+    /// Whether some object of the API is known to be of this kind, or by a member of this name.
+    pub(super) fn names_kind(&self, kind: &str) -> bool {
+        let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
+        self.types.values().any(|it| it.kinds.contains_key(kind) || is_one_of(it))
     }
 
     /// Names of objects that nothing says more of.
@@ -310,6 +319,7 @@ impl Value {
             "base64" => Value::Base64,
             "data" => Value::Data,
             "address" => Value::Address,
+            "json-text" => Value::JsonText,
             "bool" => Value::Of(Kind::Bool),
             "number" => Value::Of(Kind::Number),
             "object" => Value::Of(Kind::Object),
@@ -323,9 +333,12 @@ impl Value {
         match self {
             Value::Any | Value::Never | Value::Misplaced => None,
             Value::Of(kind) => Some(*kind),
-            Value::FullText | Value::Base64 | Value::Data | Value::Address | Value::Word(_) => {
-                Some(Kind::String)
-            }
+            Value::FullText
+            | Value::Base64
+            | Value::Data
+            | Value::Address
+            | Value::JsonText
+            | Value::Word(_) => Some(Kind::String),
             Value::List(_) => Some(Kind::Array),
             Value::Object(_) => Some(Kind::Object),
         }

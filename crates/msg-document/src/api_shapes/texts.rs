@@ -63,6 +63,17 @@ impl<'a> Walk<'a> {
         });
     }
 
+    /// The JSON of an object, in a text.
+    pub(super) fn json_text(&mut self, json: &str) {
+        let told = text(json).unwrap_or_default();
+        let is_object = told.trim_start().starts_with('{') && msg_json::validate(&told).is_ok();
+        if !is_object {
+            let sentence = format!("`{}` must be the JSON of an object", self.path);
+            let it = self.breach("", "profile::shape", sentence);
+            self.report(it);
+        }
+    }
+
     /// Data in base64, alone or as a data URL.
     pub(super) fn data(&mut self, json: &str) {
         if text(json).is_some_and(|it| !is_data(&it)) {

@@ -17,6 +17,7 @@ use super::missing::{
     Insertion, forced_kind, forced_type, forced_value, is_tool, offset, other_tool,
 };
 use super::table::{Api, Member, Object, Path, Shape, Type, Value, is_named, snake};
+use super::unread::is_name_of_calls;
 
 /// More unknown members of one object stay.
 const MANY: usize = 64;
@@ -73,6 +74,8 @@ impl<'a> Seen<'a> {
 pub(super) struct Source<'a> {
     /// The request.
     pub(super) json: &'a str,
+    /// Whether it is a list of messages alone.
+    is_list: bool,
     /// Whether it has calls of custom tools.
     pub(super) has_custom_calls: OnceCell<bool>,
     /// The role that the element has.
@@ -104,6 +107,7 @@ impl<'a> Walk<'a> {
         let list = list.and_then(|it| json.get(it.clone())).unwrap_or_default().trim_ascii_end();
         let json = json.trim_start_matches('\u{feff}').trim();
         let is_list = Reader::from_text(json).peek().ok()? == Kind::Array;
+        it.source.is_list = is_list;
         let members =
             if is_list { vec![(api.list.into(), json)] } else { members_around(json, list)? };
         let mut counted = HashSet::new();
@@ -119,8 +123,16 @@ impl<'a> Walk<'a> {
 
     /// A member of the request.
     fn request_member(&mut self, member: &'static Member, members: &Members<'a>) {
-        let named = members.iter().rev().find(|it| is_named(self.api, &it.0, member.name));
-        let Some(value) = named.map(|it| it.1) else { return };
+        let has = |name: &str| members.iter().rev().find(|it| is_named(self.api, &it.0, name));
+        let Some(value) = has(member.name).map(|it| it.1) else {
+            // A list of messages is not a request.
+            let is_elsewhere =
+                self.api.elsewhere.get(member.name).is_some_and(|it| has(it).is_some());
+            if member.is_required && !self.source.is_list && !is_elsewhere {
+                self.missing(member.name, None);
+            }
+            return;
+        };
         match member.name == self.api.list {
             true => self.list(member, value),
             false => self.members(std::slice::from_ref(member), members),
@@ -204,6 +216,7 @@ impl<'a> Walk<'a> {
             Some(Value::Data) => self.data(json),
             Some(Value::Word(_)) => self.word(&wanted.words(), json),
             Some(Value::Address) => self.address(json),
+            Some(Value::JsonText) => self.json_text(json),
             Some(Value::List(inner)) => {
                 let mut rest = json.strip_prefix('[').unwrap_or_default();
                 let mut marks = Marks::new(self.api.attached);
@@ -351,7 +364,8 @@ impl<'a> Walk<'a> {
         for name in unknown {
             let sentence = format!("`{}` has the unknown member `{name}`", self.path);
             let it = self.breach("unknown", "profile::unknown-member", sentence);
-            let insertions = match says {
+            // A call that was not read is not removed.
+            let insertions = match says && !is_name_of_calls(&name) {
                 true => Insertion::without(self.source.json, members, &name, &left),
                 false => None,
             };

@@ -15,6 +15,7 @@ use msg_formats::{Format, Refusal};
 use super::fitted::{Fitted, Texts, Wanted};
 use super::fitter::Fitter;
 use super::options::FitOptions;
+use crate::api_shapes::{foreign_parts, may_have_orphans, unread_calls};
 use crate::document::Document;
 use crate::fit::fitter::Summarizer;
 use crate::fit::{FitAnswer, Goal, Reached, tool_specs, tools_of};
@@ -246,6 +247,9 @@ impl Fitter {
             if let Some(profile) = self.profile {
                 repair = repair.with_profile(profile);
             }
+            if let Some(unread) = self.unread_call(&messages, &repair) {
+                return Err(lead.refused(unread.into()));
+            }
             let (ast, mut found, origins) = ChainAst::repair_with_origins(messages, &repair, ids);
             remaining = found.extract_if(.., |it| it.is_error() && it.fix.is_none()).collect();
             found.retain(|it| it.fix.is_some());
@@ -260,6 +264,16 @@ impl Fitter {
             origins = Some(lead.origins(origins, ast.messages().len()));
         }
         Ok(Tree { ast, mended, remaining, origins })
+    }
+
+    /// That the call of a result may be in what was not read: a mend would drop it (RG-12).
+    fn unread_call(&self, messages: &[Message], repair: &ChainRepairOptions) -> Option<Diagnostic> {
+        if !may_have_orphans(messages) {
+            return None;
+        }
+        let found = msg_chainast::check(messages, self.profile, &repair.check);
+        let foreign: Vec<_> = foreign_parts(messages).collect();
+        unread_calls(messages, &foreign, &found).into_iter().next()
     }
 }
 

@@ -24,6 +24,7 @@ pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
         "anthropic" => {
             res.extend(thinking(asked));
             res.extend(repeated_tools(asked));
+            res.extend(choice_without_tool(asked));
         }
         "openai" | "azure" => {
             res.extend(without_tools(asked));
@@ -33,6 +34,7 @@ pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
         }
         "openai-responses" => res.extend(without_the_word(asked, "/text/format")),
         "bedrock" => res.extend(without_tool_config(asked)),
+        "gemini" => res.extend(config_without_functions(asked)),
         "deepseek" => res.extend(forced_while_thinking(asked)),
         _ => {}
     }
@@ -254,7 +256,9 @@ fn is_same(a: &Function, b: &Function) -> bool {
         rest: Vec::new(),
         ..it.clone()
     };
-    a.rest.is_empty() && b.rest.is_empty() && placed(a) == placed(b)
+    // The schema is compared first: the tool that is looked at would be copied for each other one.
+    let may_be = a.rest.is_empty() && b.rest.is_empty() && a.parameters == b.parameters;
+    may_be && placed(a) == placed(b)
 }
 
 /// What chat requests only take beside tools (PM-198 to PM-200).
@@ -301,24 +305,88 @@ fn without_the_word(asked: &Asked<'_>, pointer: &str) -> Option<Refused> {
     (!parts.any(is_asked_for)).then(|| Refused::of(text, pointer))
 }
 
-/// Calls and results without the tools that they are of (PM-99).
+/// A call that Anthropic is to force of a tool that is not there (PM-246, PM-247).
+fn choice_without_tool(asked: &Asked<'_>) -> Option<Refused> {
+    const CHOICE: &str = "/tool_choice";
+    let head = asked.head;
+    let may_be_elsewhere = head.members.iter().any(|it| it == "mcp_servers")
+        || head.rest.iter().any(|it| it.0 == "tools")
+        || head.tools.iter().any(|it| it.function().is_none())
+        || asked.messages.iter().flat_map(|it| &it.parts).any(|it| matches!(it, Part::Other(_)));
+    let mut names = head.tools.iter().filter_map(Tool::function).map(|it| it.name.as_str());
+    let text = match head.tool_choice.as_ref().filter(|_| !may_be_elsewhere)? {
+        ToolChoice::Required if head.tools.is_empty() => {
+            "`tool_choice` must not force a call without tools".to_owned()
+        }
+        ToolChoice::Tool(name) if !names.any(|it| it == name) => {
+            format!("`tool_choice` is the tool `{name}`, which the request does not have")
+        }
+        _ => return None,
+    };
+    let refused = Refused::of(&text, CHOICE);
+    Some(if head.tools.is_empty() { refused.removed(CHOICE) } else { refused })
+}
+
+/// How Gemini is to call functions where there are none (PM-248). Tools of a cache are not seen.
+fn config_without_functions(asked: &Asked<'_>) -> Option<Refused> {
+    let head = asked.head;
+    let is_cached = head.members.iter().any(|it| it.starts_with("cached"));
+    let is_unread = head.rest.iter().any(|it| it.0 == "tools");
+    let is_other = |it: &Tool| !matches!(it, Tool::Hosted(_));
+    let is_set = head.tool_choice.as_ref().is_some_and(|it| *it != ToolChoice::None);
+    if !is_set || is_cached || is_unread || head.tools.iter().any(is_other) {
+        return None;
+    }
+    let pointer = head.pointer("tool_choice");
+    let name = pointer.trim_start_matches('/');
+    let text = format!("`{name}` must not say how to call functions without functions");
+    let refused = Refused::of(&text, &pointer);
+    let is_beside = |it: &str| it.starts_with(name) && !it.ends_with(".mode");
+    if !head.rest.iter().any(|it| is_beside(&it.0)) {
+        return Some(refused.removed(&pointer));
+    }
+    let spellings = ["functionCallingConfig", "function_calling_config"];
+    let [camel, snake] = spellings.map(|it| format!("{pointer}/{it}"));
+    let fix = ("remove `functionCallingConfig`", "removed `functionCallingConfig`");
+    let edits = [(camel.as_str(), HeadEdit::Remove), (snake.as_str(), HeadEdit::Remove)];
+    Some(refused.mended((fix.0.to_owned(), fix.1.to_owned()), edits))
+}
+
+/// Calls and results without the tools that they are of (PM-99), and a list of tools that is empty (PM-245).
 fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
+    const CONFIG: &str = "/toolConfig";
+    let head = asked.head;
+    let has_config = head.members.iter().any(|it| *it == CONFIG[1..]);
+    let has_choice =
+        head.tool_choice.is_some() || head.rest.iter().any(|it| it.0.starts_with("toolConfig"));
     let is_of_tools = |it: &Part| matches!(it, Part::ToolCall(_) | Part::ToolResult(_));
-    let mut parts = asked.messages.iter().flat_map(|it| &it.parts);
-    let is_refused = asked.head.tools.is_empty() && parts.any(is_of_tools);
-    let text = "`toolConfig` must have the tools that messages call";
-    let refused = is_refused.then(|| Refused::of(text, "/toolConfig"))?;
+    let has_calls = asked.messages.iter().flat_map(|it| &it.parts).any(is_of_tools);
+    if !head.tools.is_empty() || !has_config && !has_calls {
+        return None;
+    }
+    if !has_calls {
+        // The shape of what is not a list of tools is told of elsewhere.
+        let is_unread =
+            head.rest.iter().any(|it| matches!(&*it.0, "toolConfig" | "toolConfig.tools"));
+        let refused = || Refused::of("`toolConfig` must have tools", CONFIG).removed(CONFIG);
+        return (!is_unread).then(refused);
+    }
+    let refused = Refused::of("`toolConfig` must have the tools that messages call", CONFIG);
     let fix = (
         "declare them without descriptions and parameters".to_owned(),
         "declared them without descriptions and parameters".to_owned(),
     );
-    Some(match called_tools(asked) {
-        Some(tools) => refused.mended(fix, [("/toolConfig", HeadEdit::Add("toolConfig", tools))]),
+    let edit = |tools| match has_config {
+        true => HeadEdit::Set(tools),
+        false => HeadEdit::Add(&CONFIG[1..], tools),
+    };
+    Some(match called_tools(asked).filter(|_| !has_choice) {
+        Some(tools) => refused.mended(fix, [(CONFIG, edit(tools))]),
         None => refused,
     })
 }
 
-/// A declaration of each tool that messages call, if there is none of any, and their names are names of tools.
+/// A declaration of each tool that messages call, if all of their names are names of tools.
 fn called_tools(asked: &Asked<'_>) -> Option<RawJson> {
     let calls = asked.messages.iter().flat_map(Message::tool_calls);
     let mut names: Vec<_> = calls.map(|it| it.name.as_str()).collect();
@@ -328,8 +396,7 @@ fn called_tools(asked: &Asked<'_>) -> Option<RawJson> {
         (1..=64).contains(&it.len())
             && it.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_'))
     };
-    let has_config = asked.head.members.iter().any(|it| it == "toolConfig");
-    if has_config || names.is_empty() || !names.iter().all(is_name) {
+    if names.is_empty() || !names.iter().all(is_name) {
         return None;
     }
     Some(RawJson::written(|it| {

@@ -11,7 +11,7 @@ use msg_json::Kind;
 
 use super::medium::medium;
 use super::{Shape, Shapes};
-use crate::api_shapes::is_saying;
+use crate::api_shapes::{is_name_of_calls, is_saying};
 use crate::lead::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
 use msg_session::marks::text_hash;
@@ -91,6 +91,11 @@ impl Names {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.nulls.is_empty() && self.others.is_empty()
+    }
+
+    /// Whether none of them says something.
+    pub(super) fn say_nothing(&self) -> bool {
+        self.others.is_empty()
     }
 
     /// Whether a provider may look at one of them.
@@ -305,6 +310,8 @@ impl Draft {
             ("annotations", Kind::Array) => return annotations(source, seen),
             // The reader of documents knows which result is that of such a call.
             ("function_call", _) => return None,
+            // It names what it does not read.
+            (_, Kind::Array | Kind::Object) if is_name_of_calls(name) => return None,
             _ => seen.names.other(name),
         }
         match name {

@@ -33,6 +33,7 @@ use msg_json::{JsonStr, Kind, Reader, unescape, write_str};
 
 use self::medium::judges_data;
 use self::message::{Conversation, Names, Seen};
+use crate::api_shapes::{has_misplaced_calls, is_orphan, may_have_orphans};
 use crate::check::{Checked, Repaired};
 use crate::document::Document;
 use crate::options::{CheckOptions, RepairOptions};
@@ -134,7 +135,14 @@ impl Skeleton {
         if self.document.is_lone_answer() && has_calls() {
             return None;
         }
-        Some(self.document.check_chain(options))
+        let found = self.document.check_chain(options);
+        let is_certain = self.shows_all_calls() || !found.iter().any(is_orphan);
+        is_certain.then_some(found)
+    }
+
+    /// Whether no call may be in what is not kept.
+    fn shows_all_calls(&self) -> bool {
+        !self.has_more && self.names.say_nothing()
     }
 
     /// Whether the API of a profile may say more than was found, which it sees in the text.
@@ -177,7 +185,14 @@ impl Skeleton {
         let profile = options.chain.profile.as_deref();
         let lists_none = profile.is_none() || self.names.is_empty();
         let lacks_none = profile.is_none() || !self.lacks;
-        is_short && lists_none && lacks_none && self.is_judged(profile, options.chain.check)
+        let messages = self.document.messages();
+        let has_all_calls = self.shows_all_calls() && !has_misplaced_calls(messages);
+        let is_certain = has_all_calls || !may_have_orphans(messages);
+        is_short
+            && lists_none
+            && lacks_none
+            && is_certain
+            && self.is_judged(profile, options.chain.check)
     }
 
     /// What a provider takes may depend on any member, and on the model that a request names.

@@ -110,6 +110,15 @@ struct Accepted<'a> {
 }
 
 impl Accepted<'_> {
+    /// The body; with the setting that Anthropic requires and that was not kept.
+    fn sent(&self, asks_request: bool) -> String {
+        let body = self.body.get();
+        match self.format == "anthropic" && asks_request {
+            true => body.replacen('{', r#"{"max_tokens":64000,"#, 1),
+            false => body.to_owned(),
+        }
+    }
+
     /// Options of this row's format and profile, and these members.
     fn options<T: for<'de> Deserialize<'de>>(&self, more: &str) -> T {
         let Accepted { format, profile, .. } = self;
@@ -122,11 +131,13 @@ impl Accepted<'_> {
 fn what_a_provider_answered_stays_as_it_is() {
     testkit::rows!("accepted/requests.jsonl").check(|row| {
         let row: Accepted<'_> = serde_json::from_str(&row.text).expect("because a row is JSON");
-        let body = row.body.get().as_bytes();
         for request in ["", r#","request":true"#] {
+            let body = row.sent(!request.is_empty());
+            let body = body.as_bytes();
             let options: CheckOptions = row.options(request);
             let checked = msg_document::check(body, &options).expect("because it can be read");
             assert!(checked.ok, "{:?}", checked.diagnostics);
+            assert!(is_valid(body, &options).expect("because it can be read"));
             let options: RepairOptions = row.options(request);
             let mended = msg_document::repair(body, &options).expect("because it can be read");
             assert_eq!(mended.edits, []);
@@ -154,7 +165,7 @@ fn what_fits_is_not_changed_for_a_provider_that_answered_it() {
 fn a_request_with_thinking_needs_it_before_the_last_calls() {
     let codes = |thinking: &str| {
         let json = format!(
-            r#"{{"max_tokens":2048,"thinking":{thinking},"messages":[{{"role":"user","content":"q"}},{{"role":"assistant",
+            r#"{{"model":"m","max_tokens":2048,"thinking":{thinking},"messages":[{{"role":"user","content":"q"}},{{"role":"assistant",
             "content":[{{"type":"tool_use","id":"t","name":"f","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result",
             "tool_use_id":"t","content":"r"}}]}}]}}"#
         );

@@ -162,6 +162,12 @@ fn mended(
             ["profile::unknown-kind", "profile::unknown-member", "profile::missing-member"];
         OTHERS.contains(&it.code.as_str()) || !has_leaf(value) && it.code == "profile::shape"
     };
+    // A result whose call is not understood keeps the messages as they are (RG-12).
+    let is_kept =
+        |it: &Diagnostic| it.code == "message::not-understood" && it.at.tool_call_id.is_some();
+    if checked.diagnostics.iter().any(is_kept) {
+        return Ok(());
+    }
     let mut errors = checked.diagnostics.iter().filter(|it| it.severity == Severity::Error);
     match errors.find(|it| !is_other(it) && !stays) {
         Some(it) => Err(format!("mended to {out}, of which check says {it:?}")),

@@ -1,0 +1,294 @@
+//! Results whose calls may be in what was not read: they are not orphans for sure, and a repair keeps them (RG-12).
+//!
+//! ```text
+//! assistant  text · {"type":"super_call","ref":"c1"}     a part that is not read, and that names the result
+//! tool       c1: 22                                      the call of the result `c1` is not understood
+//! ```
+//!
+//! Judges only results for which the chain has no call. Linear in what was not read.
+
+use std::collections::{HashMap, HashSet};
+
+use msg_core::{Code, Diagnostic, Extra, Message, Origin, Other, PairSide, Part, RawJson, Role};
+use serde_json::Value;
+
+use super::foreign_parts::NOT_UNDERSTOOD;
+
+/// A message, or a part of it.
+type Spot = (usize, Option<usize>);
+
+/// A result that the chain calls an orphan, or the second one of its call.
+struct Orphan<'m> {
+    message: usize,
+    part: Option<usize>,
+    id: &'m str,
+    /// Where the other result of the call is.
+    other: Option<usize>,
+}
+
+impl Orphan<'_> {
+    /// Whether what is here may be its call: of two results of one call only what is between them.
+    fn is_near(&self, at: &Spot) -> bool {
+        self.other.is_none_or(|it| (self.message.min(it)..self.message.max(it)).contains(&at.0))
+    }
+}
+
+/// Whether a finding says that a result has no call of its own.
+pub(crate) fn is_orphan(it: &Diagnostic) -> bool {
+    const CODES: [&str; 2] = ["chain::duplicate-tool-result", "chain::orphan-tool-result"];
+    it.is_error() && CODES.contains(&it.code.as_str())
+}
+
+/// Whether there may be a result that has no call of its own: of most documents it is known at once that there is none.
+pub(crate) fn may_have_orphans(messages: &[Message]) -> bool {
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    messages.iter().flat_map(|it| it.parts.iter().map(move |part| (&it.role, part))).any(
+        |(role, part)| match part {
+            Part::ToolCall(it) => {
+                if *role == Role::Assistant {
+                    *open.entry(&it.id).or_default() += 1;
+                }
+                false
+            }
+            Part::ToolResult(it) => match open.get_mut(it.call_id.as_str()) {
+                Some(n @ 1..) => {
+                    *n -= 1;
+                    false
+                }
+                _ => true,
+            },
+            _ => false,
+        },
+    )
+}
+
+/// Whether a message has calls that is not one of the model.
+pub(crate) fn has_misplaced_calls(messages: &[Message]) -> bool {
+    messages.iter().any(|it| it.role != Role::Assistant && it.tool_calls().next().is_some())
+}
+
+/// Says of what was not read that the calls of results are in it, or may be: `found` is what the chain says of the
+/// messages, `unread` what is said of parts that were not read.
+pub(crate) fn unread_calls(
+    messages: &[Message],
+    unread: &[Diagnostic],
+    found: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    let orphans: Vec<_> = found.iter().filter_map(|it| orphan(messages, it)).collect();
+    if orphans.is_empty() {
+        return Vec::new();
+    }
+    let seen = Unread::of(messages, unread, &orphans);
+    let said = |orphan: &Orphan<'_>| {
+        let id = orphan.id;
+        let named = seen.named.get(id).and_then(|it| it.iter().find(|it| orphan.is_near(it)));
+        let (at, text) = match (named, id) {
+            (Some(at), _) => (at, format!("the call of the result `{id}` is not understood")),
+            (None, "") => (
+                seen.before(orphan)?,
+                "the call of a result may be in what is not read here".to_owned(),
+            ),
+            (None, _) => (
+                seen.before(orphan)?,
+                format!("the call of the result `{id}` may be in what is not read here"),
+            ),
+        };
+        let mut res = Diagnostic::error(Code::new(NOT_UNDERSTOOD), text).at_message(at.0);
+        (res.at.part, res.at.tool_call_id) = (at.1, Some(id.to_owned()));
+        res.at.other_message = Some(orphan.message);
+        Some(res)
+    };
+    orphans.iter().filter_map(said).collect()
+}
+
+/// Takes what is said of the results away of which is said that their calls are not understood.
+pub(crate) fn forgive(found: &mut Vec<Diagnostic>, unread: &[Diagnostic]) {
+    let of = |message, id: &Option<String>| (message, id.clone());
+    let results: HashSet<_> =
+        unread.iter().map(|it| of(it.at.other_message, &it.at.tool_call_id)).collect();
+    found.retain(|it| !is_orphan(it) || !results.contains(&of(it.at.message, &it.at.tool_call_id)));
+}
+
+fn orphan<'m>(messages: &'m [Message], it: &Diagnostic) -> Option<Orphan<'m>> {
+    let message = it.at.message.filter(|_| is_orphan(it))?;
+    let Part::ToolResult(result) = messages.get(message)?.parts.get(it.at.part?)? else {
+        return None;
+    };
+    Some(Orphan { message, part: it.at.part, id: &result.call_id, other: it.at.other_message })
+}
+
+/// What was not read.
+#[derive(Default)]
+struct Unread<'m> {
+    /// What names the ids of orphans, in order.
+    named: HashMap<&'m str, Vec<Spot>>,
+    /// What may be a call of any of them, in order.
+    loose: Vec<Spot>,
+    /// The last message of the user before each message.
+    turns: Vec<Option<usize>>,
+    /// The first item that holds what was before it, sealed.
+    sealed: Option<Spot>,
+}
+
+impl<'m> Unread<'m> {
+    fn of(messages: &'m [Message], unread: &[Diagnostic], orphans: &[Orphan<'m>]) -> Self {
+        const UNREAD: [&str; 3] =
+            ["message::foreign-part", NOT_UNDERSTOOD, "message::unknown-part"];
+        // What a user says is not a call, if nothing names it as one.
+        let is_of_user = |at: usize| messages.get(at).is_some_and(|it| it.role == Role::User);
+        let told = unread.iter().filter(|it| UNREAD.contains(&it.code.as_str()));
+        let loose = told.filter_map(|it| Some((it.at.message?, it.at.part)));
+        let loose = loose.filter(|it| !is_of_user(it.0)).collect();
+        let mut res = Unread { loose, ..Unread::default() };
+        let wanted: HashSet<&str> =
+            orphans.iter().map(|it| it.id).filter(|it| !it.is_empty()).collect();
+        let mut turn = None;
+        for (at, message) in messages.iter().enumerate() {
+            res.turns.push(turn);
+            turn = if message.role == Role::User { Some(at) } else { turn };
+            let own: HashSet<&str> = message.tool_results().map(|it| &*it.call_id).collect();
+            for (_, name, value) in message.extra.all() {
+                if is_of_calls(name, value) {
+                    res.loose.push((at, None));
+                }
+                res.name((at, None), value, &wanted, &own);
+            }
+            for (n, part) in message.parts.iter().enumerate() {
+                res.part((at, Some(n)), part, &message.role, &wanted);
+            }
+        }
+        res.loose.sort_unstable();
+        res
+    }
+
+    fn part(&mut self, at: Spot, part: &'m Part, role: &Role, wanted: &HashSet<&'m str>) {
+        let none = HashSet::new();
+        match part {
+            Part::ToolCall(it) if *role != Role::Assistant => {
+                match wanted.get(it.id.as_str()).copied() {
+                    Some(id) => self.add(id, at),
+                    None if it.id.is_empty() => self.loose.push(at),
+                    None => {}
+                };
+            }
+            Part::Other(it) if it.format != Origin::Json && !is_result(it) => {
+                self.other(at, it, wanted, &none);
+            }
+            Part::ToolResult(result) => {
+                let own = HashSet::from([&*result.call_id]);
+                for inner in result.content.parts() {
+                    match inner {
+                        Part::Other(it) if it.format != Origin::Json => {
+                            self.name(at, &it.value, wanted, &own);
+                        }
+                        Part::ToolCall(it) => {
+                            wanted
+                                .get(it.id.as_str())
+                                .copied()
+                                .into_iter()
+                                .for_each(|it| self.add(it, at));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        if !matches!(part, Part::ToolResult(_)) {
+            self.extra(at, part.extra(), wanted, &none);
+        }
+    }
+
+    fn other(&mut self, at: Spot, it: &Other, wanted: &HashSet<&'m str>, own: &HashSet<&str>) {
+        self.name(at, &it.value, wanted, own);
+        let members = it.value.members().unwrap_or_default();
+        let kind = members.iter().find(|it| it.0 == "type").map(|it| it.1.text().trim_matches('"'));
+        if it.format == Origin::Responses && kind.is_some_and(|it| SEALED.contains(&it)) {
+            self.sealed.get_or_insert(at);
+        }
+        let is_call = |it: &str| CALLS.contains(&it);
+        if kind.map_or_else(|| members.iter().any(|it| is_call(&it.0)), is_call) {
+            self.loose.push(at);
+        }
+    }
+
+    fn extra(&mut self, at: Spot, extra: &Extra, wanted: &HashSet<&'m str>, own: &HashSet<&str>) {
+        extra.all().for_each(|it| self.name(at, it.2, wanted, own));
+    }
+
+    fn add(&mut self, id: &'m str, at: Spot) {
+        self.named.entry(id).or_default().push(at);
+    }
+
+    /// The ids of orphans in a value, at any depth, but for those of results that are beside it.
+    fn name(&mut self, at: Spot, value: &RawJson, wanted: &HashSet<&'m str>, own: &HashSet<&str>) {
+        let mut add = |said: &str| {
+            if let Some(id) = wanted.get(said).copied().filter(|it| !own.contains(it)) {
+                self.add(id, at);
+            }
+        };
+        let mut open: Vec<Value> = match wanted.is_empty() {
+            true => Vec::new(),
+            false => value.parse().into_iter().collect(),
+        };
+        while let Some(it) = open.pop() {
+            match it {
+                Value::Array(list) => open.extend(list),
+                Value::Object(members) => {
+                    for (name, it) in members {
+                        add(&name);
+                        open.push(it);
+                    }
+                }
+                Value::String(said) => add(&said),
+                Value::Number(said) => add(&said.to_string()),
+                _ => {}
+            }
+        }
+    }
+
+    /// What was not read in the turn before a result, or sealed anywhere before it.
+    fn before(&self, orphan: &Orphan<'_>) -> Option<&Spot> {
+        let turn = self.turns[orphan.message];
+        let is_before =
+            |it: &&Spot| it.0 < orphan.message || it.0 == orphan.message && it.1 < orphan.part;
+        let end = self.loose.partition_point(|it| is_before(&it));
+        let last = self.loose[..end].last().filter(|it| turn.is_none_or(|turn| it.0 >= turn));
+        last.or_else(|| self.sealed.as_ref().filter(is_before)).filter(|it| orphan.is_near(it))
+    }
+}
+
+/// Whether an item is the result of a call.
+fn is_result(it: &Other) -> bool {
+    it.pairing().is_some_and(|it| it.side == PairSide::Result)
+}
+
+/// Types of parts, or members of parts, that are calls where they are understood.
+const CALLS: [&str; 7] = [
+    "custom_tool_call",
+    "function_call",
+    "functionCall",
+    "tool-call",
+    "tool_call",
+    "tool_use",
+    "toolUse",
+];
+
+/// Items of Responses that hold messages which are not seen.
+const SEALED: [&str; 3] = ["compaction", "compaction_summary", "context_compaction"];
+
+/// Whether a member of a message that was not read is one for calls, by its name.
+pub(crate) fn is_of_calls(name: &str, value: &RawJson) -> bool {
+    is_name_of_calls(name)
+        && matches!(value.text().as_bytes(), [b'[' | b'{', rest @ ..] if rest.contains(&b'{'))
+}
+
+/// Whether calls are in a member of this name in some format.
+pub(crate) fn is_name_of_calls(name: &str) -> bool {
+    const ENDS: [&str; 6] = ["call", "calls", "tool_use", "tool_uses", "tooluse", "tooluses"];
+    let ends = |end: &&str| {
+        let start = name.len().checked_sub(end.len());
+        start.is_some_and(|it| name.as_bytes()[it..].eq_ignore_ascii_case(end.as_bytes()))
+    };
+    ENDS.iter().any(ends)
+}
