@@ -426,7 +426,7 @@ fn user(view: &mut View, message: &Message<'_>, parts: &[Part<'_>]) {
         let it = match part.object.text("type").as_deref() {
             Some("text") if !part.object.is_true("ignored") => text(part),
             // The texts of files and folders are parts of their own.
-            Some("file") if !part.object.text("mime").is_some_and(|it| is_text(&it)) => {
+            Some("file") if part.object.text("mime").is_none_or(|it| !is_text(&it)) => {
                 file(&part.object)
             }
             Some("compaction") => Some(MessagePart::text("What did we do so far?")),
