@@ -175,7 +175,7 @@ struct Readme;
 
 /// The codes of streams, whatever their family.
 pub const CODES: &[CodeInfo] = codes! {
-    info "convert::id-synthesised" "GE-6" "a call without an id; an id was generated";
+    info "convert::id-synthesised" "GE-6, MS-30" "a call without an id, or with that of another; an id was generated";
     warning "stream::invalid-utf8" "OA-16" "invalid UTF-8, replaced with U+FFFD";
     warning "stream::bare-json" "OA-16" "a JSON line without a field name";
     warning "stream::not-separated" "OA-16" "events without a blank line between them, read one by one";

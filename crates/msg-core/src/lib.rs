@@ -23,6 +23,7 @@ mod extra;
 mod ids;
 mod message;
 pub mod native;
+mod open_calls;
 mod order;
 mod part;
 mod preview;
@@ -42,6 +43,7 @@ pub use message::{
     IdError, InputError, InputRules, Message, Provenance, Role, check_all, check_id,
     validate_message,
 };
+pub use open_calls::{Answered, OpenCalls};
 pub use order::{Rank, sort_by_rank};
 pub use part::{
     Arguments, ArgumentsError, Audio, CallKind, Content, File, Image, Other, PairSide, Pairing,

@@ -19,6 +19,7 @@ use crate::api_shapes::{
 };
 use crate::document::{Document, is_foreign_part};
 use crate::json::{repair_json, to_json};
+use crate::lead::has_speakers;
 use crate::options::{CheckOptions, RepairOptions};
 use crate::prompt::check_prompt;
 use crate::repair::repair_one;
@@ -390,7 +391,9 @@ impl Document {
         });
         let rules = msg_chainast::ChainCheckOptions {
             several_systems: self.has_text_calls(),
-            several_users: rules.several_users || self.format().joins_users(),
+            several_users: rules.several_users
+                || self.format().joins_users()
+                || has_speakers(self.messages()),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
             thinking: match head.as_deref().map_or(rules.thinking, thinking) {
                 // Who takes chat messages and Responses wants missing reasoning back in the former alone: the

@@ -176,10 +176,16 @@ struct Run {
     were: Vec<Message>,
 }
 
+/// Whether messages of users in a row are of several people, by their names: one message would not say who said what
+/// (CA-25).
+pub(crate) fn has_speakers(messages: &[Message]) -> bool {
+    messages.windows(2).any(|it| it.iter().all(is_user) && it[0].name != it[1].name)
+}
+
 impl JoinedUsers {
-    /// Joins them where their format may have them.
+    /// Joins them where their format may have them, or they are of several people.
     pub(crate) fn of(format: Format, messages: &mut Vec<Message>) -> Self {
-        match format.joins_users() {
+        match format.joins_users() || has_speakers(messages) {
             true => JoinedUsers::take(messages),
             false => JoinedUsers::default(),
         }

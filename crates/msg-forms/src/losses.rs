@@ -2,14 +2,11 @@
 //! kept by readers for writers (MS-6), and where results have no ids, they go by the order of their calls, and none is added,
 //! changed or removed.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, VecDeque},
-    ops::Range,
-};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use msg_core::{
-    CodeInfo, Diagnostic, Extra, Message, Origin, Part, Report, Role, codes, with_article,
+    CodeInfo, Diagnostic, Extra, Message, OpenCalls, Origin, Part, Report, Role, codes,
+    with_article,
 };
 
 /// A report with the message whose losses are named.
@@ -295,21 +292,24 @@ impl OrderedResults {
     }
 
     fn turn(&mut self, messages: &mut [Message], calls: Range<usize>, answers: Range<usize>) {
-        let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
+        let mut open = OpenCalls::default();
         // Results that are not of this turn: those of earlier calls, those of none, and what the assistant says itself.
         let mut has_others =
             messages[calls.clone()].iter().any(|it| it.tool_results().next().is_some());
         let mut n_calls = 0;
-        for it in messages[calls].iter().flat_map(Message::tool_calls) {
-            open.entry(&it.id).or_default().push_back(n_calls);
-            n_calls += 1;
+        for message in &messages[calls] {
+            open.begin(message);
+            for it in message.tool_calls() {
+                open.call(it, n_calls);
+                n_calls += 1;
+            }
         }
         // The places of results, and the number of the call that each of them answers.
         let (mut places, mut numbers) = (Vec::new(), Vec::new());
         for at in answers {
             for (n, part) in messages[at].parts.iter().enumerate() {
                 let Part::ToolResult(it) = part else { continue };
-                match open.get_mut(&*it.call_id).and_then(VecDeque::pop_front) {
+                match open.answered(&it.call_id, it.name.as_deref()) {
                     Some(number) => {
                         places.push((at, n));
                         numbers.push((number, (at, n)));

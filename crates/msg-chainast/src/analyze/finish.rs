@@ -1,6 +1,6 @@
 //! The end of the analysis: results that are still without a call, then the pairs (CA-33, CA-35 to CA-39).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use msg_core::{Message, Part, ToolCall};
 
@@ -32,26 +32,58 @@ impl Analyzer<'_, '_> {
         (self.plan, self.defects)
     }
 
-    /// An unlinked result answers the first call of its id, if that comes later and is pending; of
-    /// several results the last serves.
+    /// Unlinked results answer the pending calls of their id that come later: by their names, then in order. Where there
+    /// are more results than such calls, the last ones serve.
     fn link_early(&mut self) {
+        let mut unlinked = self.links.unlinked.clone();
+        msg_core::sort_by_rank(&mut unlinked, |it| it.1.index());
         let mut early = Vec::new();
-        for (slot, entry) in self.links.unlinked.iter().rev().copied() {
-            let it = &self.plan.slots[slot];
-            let Some(call) = self.index.first_call(entry) else { continue };
-            let pending = self.plan.calls[call].slot.is_none();
-            if pending && self.plan.calls[call].unit.index() >= it.units_before as usize {
-                self.plan.calls[call].slot = Some(slot);
-                early.push((slot, call));
+        for of_id in unlinked.chunk_by(|it, next| it.1 == next.1) {
+            let calls = self.index.all_pending(&self.plan, of_id[0].1);
+            if !calls.is_empty() {
+                early.extend(self.early_of(of_id.iter().map(|it| it.0).collect(), calls));
             }
         }
-        for (slot, call) in early.into_iter().rev() {
+        msg_core::sort_by_rank(&mut early, |it| it.0.index());
+        for (slot, call) in early {
             let it = &mut self.plan.slots[slot];
             let (message, part) = (it.message, it.part);
             it.dead = true;
             self.find(message, Some(part), What::EarlyResult, MOVED);
             self.answer(call, message, part, false);
         }
+    }
+
+    /// Which of these calls each of these results answers, all of one id and in order.
+    fn early_of(
+        &self,
+        mut slots: Vec<Idx<Slot>>,
+        mut calls: Vec<Idx<Call>>,
+    ) -> Vec<(Idx<Slot>, Idx<Call>)> {
+        let mut found = Vec::new();
+        if calls.len() > 1 {
+            let mut named: HashMap<&str, Vec<Idx<Call>>> = HashMap::new();
+            calls.iter().rev().for_each(|it| named.entry(self.name_of(*it)).or_default().push(*it));
+            slots.retain(|slot| {
+                let it = &self.plan.slots[*slot];
+                let name = self.chain.result(it.message, it.part).and_then(|it| it.name.as_deref());
+                let calls = name.and_then(|it| named.get_mut(it));
+                let call = calls.and_then(|calls| calls.pop_if(|it| self.is_after(*it, *slot)));
+                found.extend(call.map(|it| (*slot, it)));
+                call.is_none()
+            });
+            let taken: HashSet<_> = found.iter().map(|it| it.1).collect();
+            calls.retain(|it| !taken.contains(it));
+        }
+        let slots = slots.split_off(slots.len().saturating_sub(calls.len()));
+        let pairs = slots.into_iter().zip(calls).filter(|it| self.is_after(it.1, it.0));
+        found.extend(pairs);
+        found
+    }
+
+    /// Whether a call comes after the place of a result.
+    fn is_after(&self, call: Idx<Call>, slot: Idx<Slot>) -> bool {
+        self.plan.calls[call].unit.index() >= self.plan.slots[slot].units_before as usize
     }
 
     /// What happens to results that match no call.
@@ -183,7 +215,7 @@ impl Analyzer<'_, '_> {
         self.judge_kind(unit);
     }
 
-    fn find_call(&mut self, call: Idx<Call>, what: What, fix: &'static str) {
+    pub(super) fn find_call(&mut self, call: Idx<Call>, what: What, fix: &'static str) {
         let message = self.plan.message_of(call);
         self.find(message, Some(self.plan.calls[call].part), what, fix);
     }
@@ -228,7 +260,7 @@ impl Analyzer<'_, '_> {
             };
             let what = match id.is_empty() {
                 true => What::EmptyCallId,
-                false if seen.insert(id) => continue,
+                false if seen.insert(id) || it.fresh_id => continue,
                 false => What::DuplicateCallId,
             };
             self.plan.calls[call].fresh_id = true;

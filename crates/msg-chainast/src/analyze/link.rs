@@ -46,11 +46,12 @@ impl<'m> Analyzer<'m, '_> {
             self.find(message, Some(part), What::EmptyResultId, "answers a call of its pair");
             return self.answer(call, message, part, natural);
         }
-        if let Some(call) = self.pending_in_open(id) {
+        let name = self.result_name(message, part);
+        if let Some(call) = self.pending_in_open(id, name) {
             return self.answer(call, message, part, natural);
         }
         let entry = self.entry(id);
-        if let Some(call) = self.index.pending(&self.plan, entry) {
+        if let Some(call) = self.index.pending(&self.plan, entry, name) {
             if open != Some(self.plan.calls[call].unit) {
                 if self.may_come_late(call) {
                     return self.stay_late(call, message, part, natural);
@@ -60,7 +61,7 @@ impl<'m> Analyzer<'m, '_> {
             }
             return self.answer(call, message, part, natural);
         }
-        if let Some(call) = self.index.last_call(entry) {
+        if let Some(call) = self.index.last_call(entry, name) {
             // A call that is not pending has its result.
             if let Some(slot) = self.plan.calls[call].slot {
                 return self.duplicate(slot, message, part);
@@ -74,18 +75,26 @@ impl<'m> Analyzer<'m, '_> {
         }
     }
 
-    /// The first pending call of this id in a small open pair.
-    fn pending_in_open(&self, id: &str) -> Option<Idx<Call>> {
+    /// The name of a result, if it has one.
+    fn result_name(&self, message: u32, part: u32) -> Option<&'m str> {
+        let it = self.chain.result(message, part)?;
+        it.name.as_deref().filter(|it| !it.is_empty())
+    }
+
+    /// The first pending call of this id, and of this name if there is one, in a small open pair. None where a call
+    /// before the pair may be meant.
+    fn pending_in_open(&self, id: &str, name: Option<&str>) -> Option<Idx<Call>> {
         let unit = self.links.open.as_ref()?.unit;
         let mut calls = self.plan.calls_of(unit);
-        if calls.len() > SMALL_PAIR {
+        if calls.len() > SMALL_PAIR || self.links.run_of_pairs < unit.index() {
             return None;
         }
         let parts = &self.chain.message(self.plan.units[unit].message).parts;
+        let is_meant = |it: &ToolCall| it.id == id && name.is_none_or(|name| it.name == name);
         calls.find(|call| {
             let call = &self.plan.calls[*call];
             call.slot.is_none()
-                && matches!(&parts[call.part as usize], Part::ToolCall(it) if it.id == id)
+                && matches!(&parts[call.part as usize], Part::ToolCall(it) if is_meant(it))
         })
     }
 
@@ -102,14 +111,13 @@ impl<'m> Analyzer<'m, '_> {
         if it.answered == it.n_calls {
             return None;
         }
-        let name = self.chain.result(message, part).and_then(|it| it.name.as_deref());
-        if let Some(name) = name.filter(|it| !it.is_empty())
+        if let Some(name) = self.result_name(message, part)
             && let Some(call) = self.pending_of_name(unit, name)
         {
             return Some(call);
         }
         let unnamed = self.entry("");
-        if let Some(call) = self.index.pending(&self.plan, unnamed)
+        if let Some(call) = self.index.pending(&self.plan, unnamed, None)
             && self.plan.calls[call].unit == unit
         {
             return Some(call);
@@ -162,8 +170,12 @@ impl<'m> Analyzer<'m, '_> {
     /// Lets a result answer a call of an earlier pair from where it is.
     fn stay_late(&mut self, call: Idx<Call>, message: u32, part: u32, natural: bool) {
         let slot = self.push_slot(message, part, natural);
+        let own = self.plan.calls[call].unit.index();
+        let is_shared = self.links.open.is_some() && self.is_shared(call);
         match self.rules.enforced.later_results {
             LaterResults::Joined => self.links.joined.push((slot, self.links.run_of_pairs)),
+            // A placeholder would part it from the calls of its id.
+            _ if is_shared => self.links.joined.push((slot, own)),
             _ => self.find_accepted(message, Some(part), What::LateResult),
         }
         let unit = match &self.links.open {
@@ -174,19 +186,35 @@ impl<'m> Analyzer<'m, '_> {
         self.plan.link(call, slot);
     }
 
+    /// Whether a call between this one and the end has its id, too.
+    fn is_shared(&mut self, call: Idx<Call>) -> bool {
+        let part = self.plan.calls[call].part;
+        let Some(it) = self.chain.call(self.plan.message_of(call), part) else { return false };
+        let entry = self.entry(&it.id);
+        self.index.last_call(entry, None) != Some(call)
+    }
+
     /// Results after a run of assistant messages stay there if all calls of the run are answered after it;
     /// else each moves after its call, since what is put after the others would part the run.
     pub(super) fn place_joined(&mut self) {
-        let mut judged = (None, false);
-        for (slot, first) in std::mem::take(&mut self.links.joined) {
+        let joined = std::mem::take(&mut self.links.joined);
+        if joined.is_empty() {
+            return;
+        }
+        let open = self.open_before();
+        let mut distinct = None;
+        for (slot, first) in joined {
             let it = &self.plan.slots[slot];
             let (message, part) = (it.message, it.part);
             let (Some(last), Some(call)) = (it.unit, it.call) else { continue };
-            if judged.0 != Some(last) {
-                judged = (Some(last), self.is_answered_as_one(first, last));
-            }
-            if judged.1 {
+            // No results in between, and no call that has none.
+            let after = last.index() + 1;
+            if open[first].0 == open[after - 1].0 && open[first].1 == open[after].1 {
                 self.find_accepted(message, Some(part), What::LateResult);
+                let is_one = self.rules.enforced.later_results == LaterResults::Joined;
+                if is_one && distinct.replace(last) != Some(last) {
+                    self.part_ids_of_run(first, last);
+                }
                 continue;
             }
             self.plan.slots[slot].dead = true;
@@ -198,12 +226,34 @@ impl<'m> Analyzer<'m, '_> {
         }
     }
 
-    /// Whether the calls of these pairs are all answered after the last of them.
-    fn is_answered_as_one(&self, first: usize, last: Idx<Unit>) -> bool {
-        let last = last.index();
-        let mut calls = (first..=last).flat_map(|it| self.plan.calls_of(Idx::at(it)));
-        self.plan.units[first..last].iter().all(|it| it.first_slot.is_none())
-            && calls.all(|it| self.plan.calls[it].slot.is_some())
+    /// How many units before each have results after them, and how many calls before it have none.
+    fn open_before(&self) -> Vec<(usize, usize)> {
+        let mut open = vec![(0, 0)];
+        for unit in (0..self.plan.units.len()).map(Idx::at) {
+            let pending = self.plan.calls_of(unit).filter(|it| self.plan.calls[*it].slot.is_none());
+            let has_results = self.plan.units[unit].first_slot.is_some();
+            let (with_results, calls) = open[open.len() - 1];
+            open.push((with_results + usize::from(has_results), calls + pending.count()));
+        }
+        open
+    }
+
+    /// The assistant messages of a run are one for the provider: a call with the id of one before gets a fresh one.
+    fn part_ids_of_run(&mut self, first: usize, last: Idx<Unit>) {
+        let mut seen = HashSet::new();
+        for unit in (first..=last.index()).map(Idx::at) {
+            let message = self.plan.units[unit].message;
+            let ids = self.plan.calls_of(unit).filter_map(|call| {
+                let it = self.chain.call(message, self.plan.calls[call].part)?;
+                Some((call, it.id.as_str())).filter(|it| !it.1.is_empty())
+            });
+            let ids: Vec<_> = ids.collect();
+            for (call, _) in ids.iter().filter(|it| seen.contains(it.1)) {
+                self.plan.calls[*call].fresh_id = true;
+                self.find_call(*call, What::DuplicateCallId, "given a fresh id");
+            }
+            seen.extend(ids.into_iter().map(|it| it.1));
+        }
     }
 
     /// Two results for one call: the last one wins, but a placeholder never replaces a real one.

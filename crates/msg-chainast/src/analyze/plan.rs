@@ -9,7 +9,7 @@
 //! calls      a ─▶ slot of message 4, moved here     b ─▶ slot of message 2
 //! ```
 
-use msg_core::Part;
+use std::collections::HashMap;
 
 use crate::analyze::defect::Chain;
 use crate::idx::{ById, Idx};
@@ -145,6 +145,13 @@ impl Plan {
         self.units[unit.index() + 1..].iter().all(|it| it.kind == UnitKind::Results)
     }
 
+    /// Whether a unit is a pair after another one without results, so that both are one answer.
+    pub(crate) fn continues_run(&self, unit: Idx<Unit>) -> bool {
+        let is_open = |it: &Unit| it.is_pair() && it.first_slot.is_none();
+        self.units[unit].is_pair()
+            && unit.index().checked_sub(1).is_some_and(|it| is_open(&self.units[it]))
+    }
+
     /// The calls of a unit.
     pub(crate) fn calls_of(
         &self,
@@ -201,13 +208,16 @@ impl Plan {
 
 // Which calls have an id: built only when a result does not answer a call of a small open pair.
 //
-// The calls of an id form a stack: the newest pair on top, of one pair the first call. Those that are answered are
-// popped when they are met, so that every lookup is O(1) amortised.
+// The calls of an id form a stack: the newest run of assistant messages on top, of one run the first call. Those that
+// are answered are popped when they are met, so that every lookup is O(1) amortised. The calls of an id that several
+// have form such a stack for each of their names, too.
 
 /// The index of calls by id. An id is hashed when its entry is asked for, and not again.
 #[derive(Default)]
 pub(crate) struct Index<'m> {
     ids: ById<Entry<'m>>,
+    /// The calls of the ids that several have, by id and name.
+    names: HashMap<(Idx<Entry<'m>>, &'m str), Named>,
     /// How many units are in the index, and how many calls.
     indexed: (usize, usize),
 }
@@ -223,21 +233,29 @@ pub(crate) struct Entry<'m> {
     unlinked: Option<Idx<Slot>>,
 }
 
+/// The calls with one id and one name.
+#[derive(Default)]
+struct Named {
+    last_call: Option<Idx<Call>>,
+    /// Those that may be pending, the top last.
+    stack: Vec<Idx<Call>>,
+}
+
 impl<'m> Index<'m> {
-    /// Takes in the pairs that were met since the last time.
+    /// Takes in the pairs that were met since the last time: runs of them in order, those of a run from the last on.
     pub(crate) fn catch_up(&mut self, plan: &mut Plan, chain: Chain<'m>) {
-        let (units, calls) = self.indexed;
-        if units == plan.units.len() {
+        let (mut unit, calls) = self.indexed;
+        if unit == plan.units.len() {
             return;
         }
         self.ids.reserve(plan.calls.len() - calls);
-        for unit in (units..plan.units.len()).map(Idx::at) {
-            let parts = &chain.message(plan.units[unit].message).parts;
-            for call in plan.calls_of(unit).rev() {
-                if let Part::ToolCall(it) = &parts[plan.calls[call].part as usize] {
-                    self.add(plan, &it.id, unit, call);
-                }
+        while unit < plan.units.len() {
+            let begin = unit;
+            unit += 1;
+            while unit < plan.units.len() && plan.continues_run(Idx::at(unit)) {
+                unit += 1;
             }
+            (begin..unit).rev().for_each(|it| self.add_pair(plan, chain, Idx::at(it)));
         }
         self.indexed = (plan.units.len(), plan.calls.len());
     }
@@ -251,23 +269,45 @@ impl<'m> Index<'m> {
         }
     }
 
-    /// The pending call that a result of this id answers: in the newest pair that has one, the first.
-    pub(crate) fn pending(&mut self, plan: &Plan, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
-        let entry = &mut self.ids[entry];
-        while let Some(top) = entry.top.filter(|it| plan.calls[*it].slot.is_some()) {
+    /// The pending call that a result of this id and name answers: of those of its name, if one is pending, else of all
+    /// the first in the newest run that has one.
+    pub(crate) fn pending(
+        &mut self,
+        plan: &Plan,
+        at: Idx<Entry<'m>>,
+        name: Option<&'m str>,
+    ) -> Option<Idx<Call>> {
+        let is_answered = |it: Idx<Call>| plan.calls[it].slot.is_some();
+        if let Some(named) = name.and_then(|it| self.names.get_mut(&(at, it))) {
+            while named.stack.pop_if(|it| is_answered(*it)).is_some() {}
+            if let Some(call) = named.stack.last() {
+                return Some(*call);
+            }
+        }
+        let entry = &mut self.ids[at];
+        while let Some(top) = entry.top.filter(|it| is_answered(*it)) {
             entry.top = plan.calls[top].below;
         }
         entry.top
     }
 
-    /// The newest call of this id.
-    pub(crate) fn last_call(&self, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
-        self.ids[entry].last_call
+    /// All pending calls of this id, in chain order. Linear in the calls of the id.
+    pub(crate) fn all_pending(&self, plan: &Plan, entry: Idx<Entry<'m>>) -> Vec<Idx<Call>> {
+        let next = |it: &Idx<Call>| plan.calls[*it].below;
+        let all = std::iter::successors(self.ids[entry].top, next);
+        let mut pending: Vec<_> = all.filter(|it| plan.calls[*it].slot.is_none()).collect();
+        msg_core::sort_by_rank(&mut pending, |it| it.index());
+        pending
     }
 
-    /// The first call of this id.
-    pub(crate) fn first_call(&self, entry: Idx<Entry<'m>>) -> Option<Idx<Call>> {
-        self.ids[entry].first_call
+    /// The newest call of this id, of those of this name if there is one.
+    pub(crate) fn last_call(
+        &self,
+        entry: Idx<Entry<'m>>,
+        name: Option<&'m str>,
+    ) -> Option<Idx<Call>> {
+        let named = name.and_then(|it| self.names.get(&(entry, it)));
+        named.and_then(|it| it.last_call).or(self.ids[entry].last_call)
     }
 
     /// The newest unlinked result of this id.
@@ -280,18 +320,45 @@ impl<'m> Index<'m> {
         self.ids[entry].unlinked = Some(slot);
     }
 
-    /// Takes in a call; those of a pair from the last on.
-    fn add(&mut self, plan: &mut Plan, id: &'m str, unit: Idx<Unit>, call: Idx<Call>) {
-        let entry = self.entry(id);
-        let entry = &mut self.ids[entry];
-        let is_of_unit = |it: Idx<Call>| plan.calls[it].unit == unit;
-        if entry.first_call.is_none_or(is_of_unit) {
-            entry.first_call = Some(call);
+    fn add_pair(&mut self, plan: &mut Plan, chain: Chain<'m>, unit: Idx<Unit>) {
+        let message = plan.units[unit].message;
+        let call_at = |plan: &Plan, it: Idx<Call>| chain.call(message, plan.calls[it].part);
+        for call in plan.calls_of(unit).rev() {
+            if let Some(it) = call_at(plan, call) {
+                self.add(plan, chain, &it.id, &it.name, call);
+            }
         }
-        if !entry.last_call.is_some_and(is_of_unit) {
-            entry.last_call = Some(call);
+    }
+
+    fn add(
+        &mut self,
+        plan: &mut Plan,
+        chain: Chain<'m>,
+        id: &'m str,
+        name: &'m str,
+        call: Idx<Call>,
+    ) {
+        let at = self.entry(id);
+        let (first, last) = (self.ids[at].first_call, self.ids[at].last_call);
+        if let Some(only) = first.filter(|_| first == last) {
+            let part = plan.calls[only].part;
+            let name = chain.call(plan.message_of(only), part).map_or("", |it| &it.name);
+            self.names.entry((at, name)).or_default().add(only);
         }
+        if first.is_some() {
+            self.names.entry((at, name)).or_default().add(call);
+        }
+        let entry = &mut self.ids[at];
+        entry.first_call = first.filter(|it| it.index() < call.index()).or(Some(call));
+        entry.last_call = last.filter(|it| it.index() > call.index()).or(Some(call));
         plan.calls[call].below = entry.top.replace(call);
+    }
+}
+
+impl Named {
+    fn add(&mut self, call: Idx<Call>) {
+        self.last_call = self.last_call.filter(|it| it.index() > call.index()).or(Some(call));
+        self.stack.push(call);
     }
 }
 

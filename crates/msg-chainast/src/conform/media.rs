@@ -12,7 +12,7 @@ use super::{
     Conform, error, is_empty_text,
     members::Facts,
     mended_if,
-    names::{cut, limit},
+    names::{Numbers, cut, limit},
 };
 use crate::{
     constants::EMPTY_CONTENT,
@@ -270,13 +270,21 @@ impl Conform<'_, '_> {
         let parts = self.items.iter().flat_map(|it| &it.message.parts);
         let names = parts.filter_map(name_of).filter(|it| accepted_name(it, class, max) == **it);
         let mut taken: HashSet<String> = names.map(|it| it.to_lowercase()).collect();
-        let mut kept = HashSet::new();
+        let (mut kept, mut numbers) = (HashSet::new(), Numbers::default());
+        // A name that no other document has, in any case of its letters: with a number, if it must be.
+        let mut own_name = |name: &str| {
+            let mut is_free = |it: &str| taken.insert(it.to_lowercase());
+            match is_free(name) {
+                true => name.to_owned(),
+                false => numbers.name(name, '-', max, is_free).unwrap_or_else(|| name.to_owned()),
+            }
+        };
         let judge = |part: &Part| {
             let name = name_of(part)?;
             let accepted = accepted_name(name, class, max);
             let stays = accepted == *name && kept.insert(name.to_lowercase());
             let new = match is_unique && !stays {
-                true => own_name(&accepted, max, &mut taken),
+                true => own_name(&accepted),
                 false => accepted.clone(),
             };
             let sentence = match accepted == *name {
@@ -433,18 +441,6 @@ fn say_type(part: &mut Part, profile: &Profile) {
 /// The name of a document.
 fn name_of(part: &Part) -> Option<&String> {
     if let Part::File(it) = part { it.filename.as_ref() } else { None }
-}
-
-/// A name that no other document has, in any case of its letters: with a number, if it must be.
-fn own_name(name: &str, max: usize, taken: &mut HashSet<String>) -> String {
-    let mut new = name.to_owned();
-    let mut n = 1;
-    while !taken.insert(new.to_lowercase()) {
-        n += 1;
-        let number = format!("-{n}");
-        new = format!("{}{number}", cut(name, max.saturating_sub(number.len())).trim_end());
-    }
-    new
 }
 
 /// A name of accepted characters: its ending goes, others become a space, and spaces do not follow spaces.

@@ -76,7 +76,6 @@ pub(crate) fn conform<'m>(
     it.system_role();
     it.user_message();
     it.tool_names();
-    it.result_names();
     it.split_results();
     it.message_names();
     it.arguments();

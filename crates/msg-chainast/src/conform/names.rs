@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use msg_core::{Code, Diagnostic, IdSource, Part};
+use msg_core::{Code, Diagnostic, IdSource, OpenCalls, Part};
 
 use super::{Conform, error, mended_if, warning};
 use crate::{
@@ -13,27 +13,41 @@ use crate::{
 };
 
 impl Conform<'_, '_> {
+    /// The names of tools in calls and results.
     pub(super) fn tool_names(&mut self) {
         let profile = self.profile;
         let mut names = self.items.iter().flat_map(|it| &it.message.parts).filter_map(tool_name);
-        if names.all(|it| accepts_name(profile, it)) {
+        let are_accepted = names.all(|it| accepts_name(profile, it));
+        if are_accepted && !profile.results_named {
             return;
         }
+        // While the results have their names, which may decide.
+        let answered = self.answered_calls();
+        if !are_accepted {
+            self.rename_tools(&answered);
+        }
+        if profile.results_named {
+            self.result_names(answered);
+        }
+    }
+
+    fn rename_tools(&mut self, answered: &HashMap<Place, Place>) {
+        let profile = self.profile;
         let mut renames = self.renames();
-        // The names that calls had, by id; of the same id the last one.
-        let mut had: HashMap<String, String> = HashMap::new();
+        // The names that calls had.
+        let mut had: HashMap<Place, String> = HashMap::new();
         for at in 0..self.items.len() {
             for part in 0..self.items[at].message.parts.len() {
                 let it = &self.items[at].message.parts[part];
                 let Some(old) = tool_name(it).map(str::to_owned) else { continue };
-                let of_call = it.as_tool_result().and_then(|it| had.get(&it.call_id));
+                let of_call = answered.get(&(at, part)).and_then(|it| had.get(it));
                 // The next step gives it the name of its call.
                 if of_call.is_some_and(|it| profile.results_named && *it != old) {
                     continue;
                 }
                 let follows = of_call == Some(&old);
-                if let Part::ToolCall(it) = it {
-                    had.insert(it.id.clone(), old.clone());
+                if it.as_tool_call().is_some() {
+                    had.insert((at, part), old.clone());
                 }
                 if accepts_name(profile, &old) {
                     continue;
@@ -60,26 +74,44 @@ impl Conform<'_, '_> {
         let names = parts().filter(holds).filter_map(tool_name);
         let mut used = HashSet::from([SUMMARIZATION_TOOL_NAME.to_owned()]);
         used.extend(names.filter(|it| accepts_name(self.profile, it)).map(str::to_owned));
-        Renames { used, new: HashMap::new(), numbers: HashMap::new() }
+        Renames { used, new: HashMap::new(), numbers: Numbers::default() }
     }
 
-    pub(super) fn result_names(&mut self) {
-        if !self.profile.results_named {
-            return;
-        }
-        // The names of calls by id; of the same id the last one before a result.
-        let mut names: HashMap<String, String> = HashMap::new();
-        let judge = |part: &Part| {
-            if let Part::ToolCall(it) = part {
-                names.insert(it.id.clone(), it.name.clone());
+    fn result_names(&mut self, answered: HashMap<Place, Place>) {
+        let mut answered: Vec<_> = answered.into_iter().collect();
+        msg_core::sort_by_rank(&mut answered, |it| it.0);
+        for ((at, part), call) in answered {
+            let call = self.items[call.0].message.parts[call.1].as_tool_call();
+            let result = self.items[at].message.parts[part].as_tool_result();
+            let Some((call, result)) = call.zip(result) else { continue };
+            if result.name.as_ref() != Some(&call.name) {
+                let name = call.name.clone();
+                let sentence = "a result must carry the name of its call";
+                let it = error("profile::result-name", sentence, "set to the name of the call");
+                self.at_part(at, part, it);
+                set_tool_name(&mut self.items[at].message.to_mut().parts[part], name);
             }
-            let result = part.as_tool_result()?;
-            let name = names.get(&result.call_id).filter(|it| result.name.as_ref() != Some(it))?;
-            let sentence = "a result must carry the name of its call";
-            let it = error("profile::result-name", sentence, "set to the name of the call");
-            Some((it, Some(name.clone())))
-        };
-        self.mend_parts(judge, set_tool_name);
+        }
+    }
+
+    /// The call that each result answers, by their places; of further results of a call the same.
+    fn answered_calls(&self) -> HashMap<Place, Place> {
+        let (mut open, mut answered) = (OpenCalls::default(), HashMap::new());
+        for (at, item) in self.items.iter().enumerate() {
+            open.begin(&item.message);
+            for (part, it) in item.message.parts.iter().enumerate() {
+                match it {
+                    Part::ToolCall(it) => open.call(it, (at, part)),
+                    Part::ToolResult(it) => {
+                        let (id, name) = (&*it.call_id, it.name.as_deref());
+                        let call = open.answered(id, name).or_else(|| open.newest(id, name));
+                        answered.extend(call.map(|call| ((at, part), call)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        answered
     }
 
     pub(super) fn message_names(&mut self) {
@@ -117,8 +149,7 @@ impl Conform<'_, '_> {
 struct Renames {
     used: HashSet<String>,
     new: HashMap<String, Option<String>>,
-    /// The number that was last appended to a name.
-    numbers: HashMap<String, usize>,
+    numbers: Numbers,
 }
 
 impl Renames {
@@ -138,22 +169,51 @@ impl Renames {
         if !base.chars().next().is_some_and(|it| profile.name_first.contains(it)) {
             base.insert(0, '_');
         }
-        let base = cut(&base, max).to_owned();
-        let mut name = base.clone();
-        while self.used.contains(&name) {
-            let number = self.numbers.entry(base.clone()).or_insert(1);
-            *number += 1;
-            let suffix = format!("_{number}");
-            if suffix.len() >= max {
-                return None;
-            }
-            name = format!("{}{suffix}", cut(&base, max - suffix.len()));
-        }
+        let base = cut(&base, max);
+        let used = &self.used;
+        let name = match used.contains(base) {
+            false => base.to_owned(),
+            true => self.numbers.name(base, '_', max, |it| !used.contains(it))?,
+        };
         if !accepts_name(profile, &name) {
             return None;
         }
         self.used.insert(name.clone());
         Some(name)
+    }
+}
+
+/// The number that is appended next to each name.
+#[derive(Default)]
+pub(super) struct Numbers(HashMap<String, usize>);
+
+impl Numbers {
+    /// The name with the first number after it that makes it free; none if a number leaves nothing of it. All names
+    /// together take linear time.
+    pub(super) fn name(
+        &mut self,
+        name: &str,
+        separator: char,
+        max: usize,
+        mut is_free: impl FnMut(&str) -> bool,
+    ) -> Option<String> {
+        let mut number = 2;
+        loop {
+            let suffix = format!("{separator}{number}");
+            let stem = cut(name, max.checked_sub(suffix.len()).filter(|it| *it > 0)?).trim_end();
+            let next = self.0.entry(stem.to_lowercase()).or_insert(2);
+            // A longer number may leave less of the name.
+            if *next > number {
+                number = *next;
+                continue;
+            }
+            number += 1;
+            *next = number;
+            let new = format!("{stem}{suffix}");
+            if is_free(&new) {
+                return Some(new);
+            }
+        }
     }
 }
 
@@ -238,29 +298,29 @@ impl Conform<'_, '_> {
         let profile = self.profile;
         let messages = self.items.iter().map(|it| &*it.message);
         let mut fresh = FreshIds::new(&profile.id_pattern, ids, messages);
-        // By the old ids; of the same id that of the last call before a result.
-        let mut new_ids: HashMap<String, String> = HashMap::new();
+        let answered = self.answered_calls();
+        let mut new_ids: HashMap<Place, String> = HashMap::new();
         let mut n_calls = 0;
         for at in 0..self.items.len() {
             for part in 0..self.items[at].message.parts.len() {
                 let new = match &self.items[at].message.parts[part] {
                     Part::ToolCall(call) => {
                         n_calls += 1;
-                        // A call that keeps an id which was another's takes the results after it.
-                        new_ids.remove(&call.id);
                         let Some(it) = wrong.remove(&(at, part)) else { continue };
                         let new = fresh.next(&call.name, n_calls - 1);
                         // A pattern of a user's own may give what the same profile refuses.
                         let gains = accepts_text(profile, &new.id);
                         let is_mended = gains && (self.all || it.is_error());
                         if is_mended {
-                            new_ids.insert(call.id.clone(), new.id.clone());
+                            new_ids.insert((at, part), new.id.clone());
                         }
                         let it = it.with_fix(if new.exhausted { NUMBERED } else { FRESH });
                         self.at_part(at, part, mended_if(gains, it));
                         is_mended.then_some(new.id)
                     }
-                    Part::ToolResult(it) => new_ids.get(&it.call_id).cloned(),
+                    Part::ToolResult(_) => {
+                        answered.get(&(at, part)).and_then(|it| new_ids.get(it)).cloned()
+                    }
                     _ => None,
                 };
                 if let Some(new) = new {

@@ -110,8 +110,8 @@ impl<'m> Item<'m> {
         (self.message.to_mut().parts.split_off(from), places)
     }
 
-    /// Puts all parts of another message after these; its name and extra members fill gaps (CA-25). What
-    /// finds no gap is dropped, and reported.
+    /// Puts all parts of another message after these; its extra members fill gaps (CA-25), but its name fills none, as
+    /// these parts are not its. What is dropped is reported.
     pub(crate) fn merge(&mut self, mut other: Item<'_>) -> Option<Dropped> {
         let dropped = Dropped::between(&self.message, &other.message);
         self.places().append(other.places());
@@ -121,7 +121,7 @@ impl<'m> Item<'m> {
             message.parts.reserve_exact(other.parts.len());
         }
         message.parts.append(&mut other.parts);
-        if message.name.is_none() {
+        if message.name.is_none() && message.role.is_system() {
             message.name = other.name;
         }
         message.extra.merge(other.extra);
@@ -139,7 +139,8 @@ impl<'m> Item<'m> {
 /// What a merge drops of a message, since the one that it joins has another (CA-25).
 #[derive(Debug)]
 pub(crate) struct Dropped {
-    name: Option<String>,
+    /// The name that is dropped, or the one under which parts are now that came without any.
+    name: Option<Result<String, String>>,
     members: Vec<String>,
 }
 
@@ -149,7 +150,13 @@ impl Dropped {
             kept.extra.get(origin, name).is_some_and(|kept| kept != *value)
         });
         let members: Vec<String> = members.map(|it| it.1.to_owned()).collect();
-        let name = joined.name.clone().filter(|it| kept.name.as_ref().is_some_and(|own| own != it));
+        let of_all = kept.role.is_system();
+        let name = match (&kept.name, &joined.name) {
+            (own, other) if own == other => None,
+            (None, _) | (_, None) if of_all => None,
+            (_, Some(other)) => Some(Ok(other.clone())),
+            (own, None) => own.clone().map(Err),
+        };
         (name.is_some() || !members.is_empty()).then_some(Dropped { name, members })
     }
 
@@ -157,7 +164,8 @@ impl Dropped {
     pub(crate) fn text(&self) -> String {
         let members = without_members(&self.members);
         match &self.name {
-            Some(name) => format!(", without the name `{name}`{members}"),
+            Some(Ok(name)) => format!(", without the name `{name}`{members}"),
+            Some(Err(name)) => format!(", under the name `{name}`{members}"),
             None => members,
         }
     }

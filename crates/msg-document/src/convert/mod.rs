@@ -10,6 +10,7 @@
 mod options;
 mod portable;
 mod response;
+mod shared_ids;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,6 +193,7 @@ impl Document {
         to.expect_writer()?;
         res.edits.extend(self.lower(&options.lower));
         res.edits.extend(self.link_ids_for(to));
+        res.edits.extend(shared_ids::settle_shared_ids(self.messages_mut(), to.name()));
         let (mut places, mut n_placed) = (None, 0);
         if to.is_session() {
             // An agent loads what it finds: a session is written sound (SE-80).

@@ -19,7 +19,7 @@ use crate::api_shapes::{foreign_parts, may_have_orphans, unread_calls};
 use crate::document::Document;
 use crate::fit::fitter::Summarizer;
 use crate::fit::{FitAnswer, Goal, Reached, tool_specs, tools_of};
-use crate::lead::{Beside, Breakpoints, JoinedUsers, Lead};
+use crate::lead::{Beside, Breakpoints, JoinedUsers, Lead, has_speakers};
 use crate::rows::Row;
 
 /// The source of ids: constant, so that the same input gives the same output (CA-91).
@@ -341,7 +341,7 @@ impl<'a> Given<'a> {
     pub(super) fn with(fitter: &'a Fitter, document: &Document) -> Self {
         let wants_plan = fitter.options.plan || document.is_edited_by_plan();
         let (beside, media) = (document.beside(), document.media_rates());
-        let joins_users = document.format().joins_users();
+        let joins_users = document.format().joins_users() || has_speakers(document.messages());
         Given { beside, wants_plan, media, joins_users, ..Given::messages_alone(fitter) }
     }
 }

@@ -25,7 +25,7 @@ use std::{
     ops::Range,
 };
 
-use msg_core::{Message, Part, native};
+use msg_core::{Message, native};
 use msg_session::View;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -383,9 +383,9 @@ pub(crate) fn spliced(
     let records: Vec<&str> = elements_of(list).collect();
     let groups = groups(view, records.len())?;
     let kept = kept(&view.messages, now);
-    let names = names(&view.messages, now);
-    let next_id = now.len();
-    let mut new = Segments { list, records: &records, view, now, names, write, carry, next_id };
+    let (before, next_id) = (named(&view.messages), now.len());
+    let named = named(now);
+    let mut new = Segments { list, records: &records, view, before, named, write, carry, next_id };
     let mut res: Vec<String> = Vec::with_capacity(records.len());
     let (mut pending, mut next) = (0..0, 0);
     for (at, group) in groups.iter().enumerate() {
@@ -467,10 +467,11 @@ fn intact(kept: &[Option<usize>], group: &Group) -> Option<usize> {
     are_beside.then_some(first)
 }
 
-/// The tools of the calls, by id.
-fn names(before: &[Message], now: &[Message]) -> HashMap<String, String> {
-    let calls = before.iter().chain(now).flat_map(Message::tool_calls);
-    calls.map(|it| (it.id.clone(), it.name.clone())).collect()
+/// Results with the names of their tools: the calls may be in records that stay.
+fn named(messages: &[Message]) -> Vec<Message> {
+    let mut res = messages.to_vec();
+    msg_core::Answered::name_results(&mut res);
+    res
 }
 
 /// What is written anew between records that stay.
@@ -478,8 +479,8 @@ struct Segments<'a> {
     list: &'a str,
     records: &'a [&'a str],
     view: &'a View,
-    now: &'a [Message],
-    names: HashMap<String, String>,
+    before: Vec<Message>,
+    named: Vec<Message>,
     write: &'a Write<'a>,
     carry: Carry,
     next_id: usize,
@@ -490,7 +491,7 @@ impl Segments<'_> {
     fn each(&self, groups: &[Group]) -> Option<String> {
         let mut res = Vec::with_capacity(groups.len());
         for group in groups {
-            let written = (self.write)(&self.named(&self.view.messages[group.messages.clone()]))?;
+            let written = (self.write)(&self.before[group.messages.clone()])?;
             res.extend(elements_of(&written).map(str::to_owned));
         }
         Some(joined("[", &res, "]"))
@@ -501,13 +502,13 @@ impl Segments<'_> {
         if now.is_empty() {
             return Some(self.without(groups));
         }
-        let after = (self.write)(&self.named(&self.now[now]))?;
+        let after = (self.write)(&self.named[now])?;
         let after = self.with_new_ids(&after);
         let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
             return Some(elements_of(&after).map(str::to_owned).collect());
         };
         let messages = first.messages.start..last.messages.end;
-        let before = (self.write)(&self.named(&self.view.messages[messages.clone()]))?;
+        let before = (self.write)(&self.before[messages.clone()])?;
         // A writer that joins messages itself says the same of them before they were merged: record by record it does not.
         let before = match same(&before, &after) {
             true => self.each(groups)?,
@@ -540,19 +541,6 @@ impl Segments<'_> {
             let is_gone = |at: &usize| gone.contains(at) || gone.is_empty();
             let left = group.records.clone().filter(|at| !is_gone(at));
             res.extend(left.map(|at| self.records[at].to_owned()));
-        }
-        res
-    }
-
-    /// Results with the names of their tools: the calls may be in records that stay.
-    fn named(&self, messages: &[Message]) -> Vec<Message> {
-        let mut res = messages.to_vec();
-        for part in res.iter_mut().flat_map(|it| &mut it.parts) {
-            if let Part::ToolResult(it) = part
-                && it.name.is_none()
-            {
-                it.name = self.names.get(&it.call_id).cloned();
-            }
         }
         res
     }

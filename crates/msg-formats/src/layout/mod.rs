@@ -23,7 +23,11 @@
 mod carried;
 mod level;
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+};
 
 use msg_json::{Writer, tokens, unescape, validate};
 use xxhash_rust::xxh3::xxh3_64;
@@ -294,16 +298,16 @@ impl<'s> MessageList<'s> {
     }
 
     /// An element with other texts at some places, each named by its JSON Pointer; nothing where one of them has no text
-    /// now. Linear in the element for each place.
+    /// now. Linear.
     pub fn changed(&self, at: usize, texts: &[(String, String)]) -> Option<String> {
         let element = self.element(at)?;
         let offset = |value: &str| value.as_ptr() as usize - element.as_ptr() as usize;
-        let place = |it: &'_ (String, String)| {
-            let value = value_at(element, &it.0).filter(|it| it.starts_with('"'))?;
-            Some((offset(value), value.len()))
-        };
-        let mut places: Vec<_> =
-            texts.iter().map(|it| Some((place(it)?, &*it.1))).collect::<Option<_>>()?;
+        let mut levels = HashMap::new();
+        let mut places = Vec::with_capacity(texts.len());
+        for (pointer, text) in texts {
+            let value = value_at(element, pointer, &mut levels).filter(|it| it.starts_with('"'))?;
+            places.push(((offset(value), value.len()), &**text));
+        }
         places.sort_unstable();
         let (mut out, mut end) = (Vec::with_capacity(element.len() + 64), 0);
         for ((start, len), text) in places {
@@ -359,18 +363,30 @@ impl<'s> MessageList<'s> {
     }
 }
 
-/// The value at a JSON Pointer.
-fn value_at<'t>(value: &'t str, pointer: &str) -> Option<&'t str> {
-    pointer.split('/').skip(1).try_fold(value, |value, step| {
-        let entries = Level::of(value)?.entries;
-        match value.starts_with('[') {
-            true => entries.get(step.parse::<usize>().ok()?).map(|it| it.value),
-            false => {
-                let is_it = |it: &Entry<'_>| it.key.as_ref().is_some_and(|it| it.text == step);
-                entries.into_iter().rfind(is_it).map(|it| it.value)
-            }
+/// The value at a JSON Pointer; `levels` are those that were read on the way to others, by their pointers.
+fn value_at<'t, 'p>(
+    root: &'t str,
+    pointer: &'p str,
+    levels: &mut HashMap<&'p str, Level<'t>>,
+) -> Option<&'t str> {
+    let (mut value, mut end) = (root, 0);
+    for step in pointer.split('/').skip(1) {
+        let before = &pointer[..end];
+        if !levels.contains_key(before) {
+            levels.insert(before, Level::of(value)?);
         }
-    })
+        let entries = &levels[before].entries;
+        let entry = match value.starts_with('[') {
+            true => entries.get(step.parse::<usize>().ok()?),
+            false => {
+                let is_it = |it: &&Entry<'_>| it.key.as_ref().is_some_and(|it| it.text == step);
+                entries.iter().rfind(is_it)
+            }
+        };
+        value = entry?.value;
+        end += 1 + step.len();
+    }
+    Some(value)
 }
 
 // Which entry of the source an entry of what was written comes from.

@@ -1,9 +1,7 @@
 //! From calls and results to text again.
 
-use std::collections::HashMap;
-
 use msg_core::{
-    Code, Diagnostic, Message, Origin, Part, Role, Severity, Text, ToolCall, ToolResult,
+    Answered, Code, Diagnostic, Message, Origin, Part, Role, Severity, Text, ToolCall, ToolResult,
 };
 
 use super::{CallSource, ResultSource, TextCalls};
@@ -12,20 +10,11 @@ impl TextCalls {
     /// The messages with all calls and results as text that had no members of their own, also those that were made
     /// since. What cannot be written as text stays what it is.
     pub(crate) fn write(&self, messages: &[Message]) -> Vec<Message> {
-        let mut names: HashMap<&str, &str> = HashMap::new();
-        let mut written = Vec::with_capacity(messages.len());
-        for message in messages {
-            for it in &message.parts {
-                if let Part::ToolCall(it) = it {
-                    names.insert(&it.id, &it.name);
-                }
-            }
-            written.push(self.message(message, &names));
-        }
-        written
+        let answered = Answered::of(messages);
+        messages.iter().map(|it| self.message(it, &answered)).collect()
     }
 
-    fn message(&self, message: &Message, names: &HashMap<&str, &str>) -> Message {
+    fn message(&self, message: &Message, answered: &Answered<'_>) -> Message {
         let mut res = message.clone();
         if !message.parts.iter().any(|it| matches!(it, Part::ToolCall(_) | Part::ToolResult(_))) {
             return res;
@@ -36,7 +25,7 @@ impl TextCalls {
             match part {
                 Part::ToolCall(it) if !self.native.contains(&it.id) => self.call(it, &mut pieces),
                 Part::ToolResult(it) if !self.native.contains(&it.call_id) => {
-                    pieces.parts.push(self.result(it, names));
+                    pieces.parts.push(self.result(it, answered));
                 }
                 Part::Text(it) => pieces.text(it),
                 it => pieces.parts.push(it.clone()),
@@ -71,13 +60,13 @@ impl TextCalls {
         }
     }
 
-    fn result(&self, result: &ToolResult, names: &HashMap<&str, &str>) -> Part {
+    fn result(&self, result: &ToolResult, answered: &Answered<'_>) -> Part {
         let mut res = result.clone();
         res.call_id.clear();
         // A text has no id: it is by the name that a result answers its call.
         let may_change = res.name.is_none() || !result.call_id.is_empty();
-        if let Some(name) = names.get(result.call_id.as_str()).filter(|_| may_change) {
-            res.name = Some((*name).to_owned());
+        if let Some(call) = answered.call(result).filter(|_| may_change) {
+            res.name = Some(call.name.clone());
         }
         // A message of the user has no other place for the name of the tool than its text.
         let headed = self.headed || self.is_of_user(&result.call_id);

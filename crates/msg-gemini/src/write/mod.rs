@@ -10,10 +10,10 @@
 
 mod part;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use msg_codec::codec::{PartWriter, Placed, Placement, Purpose, RawMember, SlotPlan, mask};
-use msg_core::{Extra, Message, Part, Report, Role};
+use msg_core::{Answered, Extra, Message, Part, Report, Role};
 
 use crate::read::{says, says_alone};
 use crate::shape::{GEMINI, content};
@@ -24,8 +24,8 @@ pub(crate) struct Writer<'a, 'r> {
     options: &'a WriteOptions,
     purpose: Purpose,
     objects: PartWriter<'r>,
-    /// The tools of the calls that were written, by their ids.
-    names: HashMap<&'a str, &'a str>,
+    /// The calls of the results in the list at hand.
+    names: Answered<'a>,
     /// The ids and tools of the calls of the last answer, in order, until a result takes them.
     waiting: VecDeque<(&'a str, &'a str)>,
     /// The ids that were answered.
@@ -44,7 +44,7 @@ pub(crate) fn written<'a>(
         options,
         purpose,
         objects,
-        names: HashMap::new(),
+        names: Answered::default(),
         waiting: VecDeque::new(),
         answered: HashSet::new(),
     };
@@ -404,6 +404,15 @@ impl<'a> Writer<'a, '_> {
     /// Whether the messages are to be sent to Gemini, wherever they are from.
     fn is_converting(&self) -> bool {
         self.purpose == Purpose::Convert
+    }
+}
+
+/// The calls whose tools name the results that say none.
+pub(crate) fn tools_of(messages: &[Message]) -> Answered<'_> {
+    let is_nameless = |it: &Message| it.tool_results().any(|it| it.name.is_none());
+    match messages.iter().any(is_nameless) {
+        true => Answered::of(messages),
+        false => Answered::default(),
     }
 }
 

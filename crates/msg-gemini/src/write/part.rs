@@ -11,7 +11,7 @@ use msg_core::{
     Extra, Message, Origin, Part, RawJson, Reasoning, Role, Text, ToolCall, ToolResult,
 };
 
-use super::Writer;
+use super::{Writer, tools_of};
 use crate::read::{says_alone, text_in};
 use crate::shape::{GEMINI, call, media, part, response};
 use crate::write::ContentForm;
@@ -195,6 +195,7 @@ impl<'a> ListWriter<'a> for Writer<'a, '_> {
     }
 
     fn list(&mut self, messages: &'a [Message], first: usize, out: &mut Vec<u8>) {
+        self.names = tools_of(messages);
         let mut groups = self.groups(messages, first);
         groups.retain(|it| !self.is_lost(it));
         msg_json::Writer::new(out).array(groups, |out, group| {
@@ -206,6 +207,7 @@ impl<'a> ListWriter<'a> for Writer<'a, '_> {
         if !self.objects.keeps_layout() {
             return self.list(messages, first, out);
         }
+        self.names = tools_of(messages);
         let mut groups = self.groups(messages, first);
         let bare = match messages {
             [one] => self.bare(one),
@@ -266,7 +268,6 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn note_call(&mut self, it: &'a ToolCall) {
-        self.names.insert(&it.id, &it.name);
         self.waiting.push_back((&it.id, &it.name));
     }
 
@@ -330,7 +331,7 @@ impl<'a> Writer<'a, '_> {
     fn name(&mut self, at: usize, it: &'a ToolResult) -> &'a str {
         let of_call = match it.call_id.is_empty() {
             true => self.first_waiting(it.name.as_deref()),
-            false => self.names.get(&*it.call_id).copied(),
+            false => self.names.call(it).map(|it| it.name.as_str()),
         };
         self.answered.insert(&it.call_id);
         let name = it.name.as_deref().or(of_call);

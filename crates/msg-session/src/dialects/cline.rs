@@ -7,9 +7,9 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use msg_core::{Message, Origin, Part, Report, Role, ToolResult};
+use msg_core::{Answered, Message, Origin, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, Write, records};
@@ -189,17 +189,15 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
     let time = crate::view::milliseconds(&options.now);
     // Results and the words of the user after them are one message.
     let mut turns: Vec<(&str, Vec<&Part>)> = Vec::new();
-    let mut names = HashMap::new();
+    let answered = Answered::of(messages);
     for message in messages {
-        names.extend(message.tool_calls().map(|it| (it.id.as_str(), it.name.as_str())));
         let role = if message.role == Role::Assistant { "assistant" } else { "user" };
         match turns.last_mut() {
             Some(last) if last.0 == role && role == "user" => last.1.extend(&message.parts),
             _ => turns.push((role, message.parts.iter().collect())),
         }
     }
-    let name_of =
-        |it: &ToolResult| names.get(&*it.call_id).copied().unwrap_or("unknown").to_owned();
+    let name_of = |it: &ToolResult| answered.call(it).map_or("unknown", |it| &it.name).to_owned();
     let block = |out: &mut Writer<'_>, part: &Part| match part {
         Part::ToolResult(result) => {
             out.object(|it| write_result(it, result, Some(&name_of(result))));

@@ -11,8 +11,6 @@
 //!
 //! A stored message into a message. What has no place in the model is kept raw.
 
-use std::collections::HashMap;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use msg_codec::codec::{Losses, Parts, Want, Wants};
 use msg_core::{
@@ -58,22 +56,9 @@ impl Codec for Langchaingo {
     }
 
     fn write(&self, messages: &mut Vec<Message>, _: &WriteOptions, out: &mut Vec<u8>) -> Report {
-        name_results(messages);
+        // langchaingo sends Gemini the name that it finds.
+        msg_core::Answered::name_results(messages);
         verbatim::write(messages, self, out)
-    }
-}
-
-/// Gives results without a name that of the tool that was called: langchaingo sends Gemini the name that it finds.
-fn name_results(messages: &mut [Message]) {
-    let mut names: HashMap<String, String> = HashMap::new();
-    for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
-        match part {
-            Part::ToolCall(it) => _ = names.insert(it.id.clone(), it.name.clone()),
-            Part::ToolResult(it) if it.name.is_none() => {
-                it.name = names.get(&it.call_id).filter(|it| !it.is_empty()).cloned();
-            }
-            _ => {}
-        }
     }
 }
 

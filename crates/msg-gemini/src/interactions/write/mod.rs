@@ -9,13 +9,11 @@
 //! tool                    -> function_result, a step each     step.rs      GI-8
 //! ```
 
-use std::collections::HashMap;
-
 use msg_codec::codec::{
     Found, Mended, PartWriter, Parts, Placed, Purpose, RawMember, Shape, SlotPlan, Value, Want,
     Wants, text_of_part, type_of,
 };
-use msg_core::{Extra, Origin, Part, Reasoning, Report, ToolCall, ToolResult};
+use msg_core::{Answered, Extra, Origin, Part, Reasoning, Report, ToolCall, ToolResult};
 use msg_json::Reader;
 
 use crate::interactions::read::{says, summary_of};
@@ -28,8 +26,8 @@ pub(crate) struct Writer<'a, 'r> {
     options: &'a WriteOptions,
     purpose: Purpose,
     objects: PartWriter<'r>,
-    /// The tools of the calls that were written, by their ids.
-    names: HashMap<&'a str, &'a str>,
+    /// The calls of the results in the list at hand.
+    names: Answered<'a>,
 }
 
 /// Writes through a writer, and gives what was lost.
@@ -40,7 +38,7 @@ pub(crate) fn written<'a>(
 ) -> Report {
     let mut report = Report::new();
     let objects = PartWriter::new(INTERACTIONS, options.layout, &mut report);
-    let mut writer = Writer { options, purpose, objects, names: HashMap::new() };
+    let mut writer = Writer { options, purpose, objects, names: Answered::default() };
     write(&mut writer);
     writer.objects.losses.flush();
     report
@@ -119,7 +117,6 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn call(&mut self, at: usize, it: &'a ToolCall, more: &[RawMember<'a>], out: &mut Vec<u8>) {
-        self.names.insert(&it.id, &it.name);
         self.objects.kind_losses(at, &it.kind);
         let plan = self.plan(&it.extra);
         let is_raw = |name| it.extra.get(&INTERACTIONS, name).is_some();
@@ -166,7 +163,8 @@ impl<'a> Writer<'a, '_> {
 
     /// The name of the tool that gave a result: its own, else that of its call.
     fn name(&mut self, at: usize, it: &'a ToolResult) -> &'a str {
-        let name = it.name.as_deref().or_else(|| self.names.get(&*it.call_id).copied());
+        let of_call = || self.names.call(it).map(|it| it.name.as_str());
+        let name = it.name.as_deref().or_else(of_call);
         if name.is_none() {
             let text = "the result of no call has no name, which the format demands";
             self.objects.losses.warn("convert::orphan-result", Some(at), text);
@@ -257,9 +255,6 @@ impl<'a> Writer<'a, '_> {
     fn object_of(&mut self, at: usize, it: &'a Part, more: &[RawMember<'a>], out: &mut Vec<u8>) {
         let whole = self.objects.whole(it.extra(), |source| more.is_empty() && says(source, it));
         if let Some(source) = whole {
-            if let Part::ToolCall(it) = it {
-                self.names.insert(&it.id, &it.name);
-            }
             return out.extend_from_slice(source.as_bytes());
         }
         match it {

@@ -16,6 +16,7 @@ use msg_json::to_text;
 use super::Writer;
 use crate::interactions::read::{is_item, silent_steps};
 use crate::interactions::write::{INTERACTIONS, STEP, TYPE, held, media};
+use crate::write::tools_of;
 
 /// An element that goes out.
 pub(super) enum Entry<'m> {
@@ -94,6 +95,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn entries(&mut self, messages: &'a [Message], first: usize) -> Vec<Entry<'a>> {
+        self.names = tools_of(messages);
         let mut res = Vec::new();
         for (at, message) in (first..).zip(messages) {
             self.objects.losses.at_message(at);

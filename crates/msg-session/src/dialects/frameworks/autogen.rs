@@ -12,11 +12,13 @@
 //!
 //! Of a team's events a summary says again what its tools gave back; it is the answer of its agent.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use msg_core::{Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
+use msg_core::{
+    Answered, Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult,
+};
 use msg_json::{TextState, Writer, classify, to_text};
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
@@ -229,18 +231,17 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
     res
 }
 
-/// The names of the tools that were called, by the ids of the calls.
-pub(super) struct Names<'m>(HashMap<&'m str, &'m ToolCall>);
+/// The tools that were called, by the results of the calls.
+pub(super) struct Names<'m>(Answered<'m>);
 
 impl<'m> Names<'m> {
     pub(super) fn of(messages: &'m [Message]) -> Self {
-        let calls = messages.iter().flat_map(Message::tool_calls);
-        Self(calls.map(|it| (it.id.as_str(), it)).collect())
+        Self(Answered::of(messages))
     }
 
     /// The call that a result answers.
     pub(super) fn call(&self, result: &ToolResult) -> Option<&'m ToolCall> {
-        self.0.get(result.call_id.as_str()).copied()
+        self.0.call(result)
     }
 
     /// The name of the tool that a result is of: its own, else that of its call.

@@ -1,0 +1,108 @@
+//! Calls that share an id, for a format whose results do not name their tool (MS-30).
+//!
+//! ```text
+//! call x f, call x g, result x g                   a result of the first call, once the name is gone
+//! call x f, call call_1 g, result call_1
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use msg_core::{Code, Diagnostic, Message, OpenCalls, Part, Report, UsedIds};
+
+/// The formats whose results do not name their tool.
+const NAMELESS: [&str; 5] = ["anthropic", "bedrock", "responses", "otel", "turns"];
+
+/// The place of a part: its message, and its own in there.
+type Place = (usize, usize);
+
+/// Gives each call but the first of an id one of its own, and its results the same, where a result would be another
+/// call's once it has no name. Linear.
+pub(super) fn settle_shared_ids(messages: &mut [Message], to: &str) -> Report {
+    let mut report = Report::new();
+    let is_named = |it: &Message| it.tool_results().any(|it| it.name.is_some());
+    if !NAMELESS.contains(&to) || !messages.iter().any(is_named) {
+        return report;
+    }
+    let results = results(messages);
+    let swapped = results.iter().filter(|it| it.call != it.in_order);
+    let shared: HashSet<String> = swapped.map(|it| it.id.to_owned()).collect();
+    if shared.is_empty() {
+        return report;
+    }
+    let calls: Vec<_> = results.into_iter().filter_map(|it| Some((it.place, it.call?))).collect();
+    let fresh = with_fresh_ids(messages, &shared, &mut report);
+    for (result, call) in calls {
+        if let (Some(id), Part::ToolResult(it)) =
+            (fresh.get(&call), &mut messages[result.0].parts[result.1])
+        {
+            it.call_id.clone_from(id);
+        }
+    }
+    report
+}
+
+/// A result, the call that it answers, and the one that it would answer without its name.
+struct Found<'m> {
+    id: &'m str,
+    place: Place,
+    call: Option<Place>,
+    in_order: Option<Place>,
+}
+
+fn results(messages: &[Message]) -> Vec<Found<'_>> {
+    let (mut open, mut in_order) = (OpenCalls::default(), OpenCalls::default());
+    let mut found = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        open.begin(message);
+        in_order.begin(message);
+        for (part, it) in message.parts.iter().enumerate() {
+            let place = (at, part);
+            match it {
+                Part::ToolCall(it) => {
+                    open.call(it, place);
+                    in_order.call(it, place);
+                }
+                Part::ToolResult(it) => {
+                    let (id, name) = (it.call_id.as_str(), it.name.as_deref());
+                    let call = open.answered(id, name).or_else(|| open.newest(id, name));
+                    let in_order =
+                        in_order.answered(id, None).or_else(|| in_order.newest(id, None));
+                    found.push(Found { id, place, call, in_order });
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Gives each call of these ids but the first one of its own, and returns it by its place.
+fn with_fresh_ids(
+    messages: &mut [Message],
+    shared: &HashSet<String>,
+    report: &mut Report,
+) -> HashMap<Place, String> {
+    let mut used = UsedIds::of(&*messages);
+    let (mut fresh, mut seen, mut n_calls, mut next) = (HashMap::new(), HashSet::new(), 0, 0);
+    for (at, message) in messages.iter_mut().enumerate() {
+        for (part, it) in message.parts.iter_mut().enumerate() {
+            let Part::ToolCall(it) = it else { continue };
+            next = n_calls.max(next);
+            n_calls += 1;
+            if !shared.contains(&it.id) || seen.insert(it.id.clone()) {
+                continue;
+            }
+            let draw = |_| {
+                next += 1;
+                format!("call_{}", next - 1)
+            };
+            let id = used.fresh(u64::MAX, draw).0;
+            let old = std::mem::replace(&mut it.id, id);
+            let text = format!("another call has the id `{old}`, this one is called {}", it.id);
+            let told = Diagnostic::info(Code::new("convert::id-synthesised"), text);
+            report.push(told.at_part(at, part));
+            fresh.insert((at, part), it.id.clone());
+        }
+    }
+    fresh
+}
