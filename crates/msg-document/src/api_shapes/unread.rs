@@ -62,9 +62,14 @@ pub(crate) fn may_have_orphans(messages: &[Message]) -> bool {
     )
 }
 
-/// Whether a message has calls that is not one of the model.
+/// Whether a message has calls that is of somebody else than the model.
 pub(crate) fn has_misplaced_calls(messages: &[Message]) -> bool {
-    messages.iter().any(|it| it.role != Role::Assistant && it.tool_calls().next().is_some())
+    messages.iter().any(|it| is_of_another(&it.role) && it.tool_calls().next().is_some())
+}
+
+/// Whether a message is of somebody else than the model. One of an unknown role is not kept, nor are its calls (CA-14).
+fn is_of_another(role: &Role) -> bool {
+    !matches!(role, Role::Assistant | Role::Other(_))
 }
 
 /// Says of what was not read that the calls of results are in it, or may be: `found` is what the chain says of the
@@ -164,7 +169,7 @@ impl<'m> Unread<'m> {
     fn part(&mut self, at: Spot, part: &'m Part, role: &Role, wanted: &HashSet<&'m str>) {
         let none = HashSet::new();
         match part {
-            Part::ToolCall(it) if *role != Role::Assistant => {
+            Part::ToolCall(it) if is_of_another(role) => {
                 match wanted.get(it.id.as_str()).copied() {
                     Some(id) => self.add(id, at),
                     None if it.id.is_empty() => self.loose.push(at),
