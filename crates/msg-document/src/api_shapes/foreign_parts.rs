@@ -203,9 +203,9 @@ fn unread_part(it: &Other, place: &str) -> Option<Diagnostic> {
     let kind = Members::of(it.value.text()).map(|it| it.kind);
     if !is_judged(&it.format) {
         let text = match kind.flatten() {
-            _ if it.format == Origin::Json || it.pairing().is_some() || !says(it.value.text()) => {
-                return None;
-            }
+            // A part of our own form may be of any type (MS-18).
+            _ if matches!(it.format, Origin::Json | Origin::Native) => return None,
+            _ if it.pairing().is_some() || !says(it.value.text()) => return None,
             Some(kind) => format!("a part of type `{kind}`{place} is not read"),
             None => format!("a part{place} is not read"),
         };

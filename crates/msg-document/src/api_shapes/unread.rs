@@ -106,6 +106,23 @@ pub(crate) fn unread_calls(
     orphans.iter().filter_map(said).collect()
 }
 
+impl crate::Document {
+    /// As [`unread_calls`]. A call in a wrong place of our own form is read and said to be there (MS-18).
+    pub(crate) fn unread_calls(
+        &self,
+        unread: &[Diagnostic],
+        found: &[Diagnostic],
+    ) -> Vec<Diagnostic> {
+        let mut res = unread_calls(self.messages(), unread, found);
+        if self.format().name() == "native" {
+            let part =
+                |it: &Diagnostic| self.messages().get(it.at.message?)?.parts.get(it.at.part?);
+            res.retain(|it| !matches!(part(it), Some(Part::ToolCall(_))));
+        }
+        res
+    }
+}
+
 /// Takes what is said of the results away of which is said that their calls are not understood.
 pub(crate) fn forgive(found: &mut Vec<Diagnostic>, unread: &[Diagnostic]) {
     let of = |message, id: &Option<String>| (message, id.clone());
