@@ -146,8 +146,15 @@ impl Lead {
     /// Says of the list as it was what was found in the list without the lead.
     pub(crate) fn put_before(&self, it: &mut Diagnostic) {
         let Position { message, other_message, .. } = &mut it.at;
+        let said = *other_message;
         for at in [message, other_message].into_iter().flatten() {
             *at = self.place(*at);
+        }
+        // Its sentence ends with the number of the other message.
+        if let Some((said, other)) = said.zip(it.at.other_message)
+            && let Some(sentence) = it.message().strip_suffix(&format!("message {said}"))
+        {
+            it.set_message(format!("{sentence}message {other}"));
         }
     }
 

@@ -122,36 +122,37 @@ pub(crate) fn unread_calls(
         return Vec::new();
     }
     let seen = Unread::of(messages, unread, &orphans);
+    let part = |at: &Spot| messages.get(at.0)?.parts.get(at.1?);
     let said = |orphan: &Orphan<'_>| {
-        let id = orphan.id;
-        let named = seen.named.get(id).and_then(|it| it.iter().find(|it| orphan.is_near(it)));
-        let (at, text) = match (named, id) {
-            (Some(at), _) => (at, format!("the call of the result `{id}` is not understood")),
-            (None, "") => (
-                seen.before(orphan)?,
-                "the call of a result may be in what is not read here".to_owned(),
-            ),
-            (None, _) => (
-                seen.before(orphan)?,
-                format!("the call of the result `{id}` may be in what is not read here"),
-            ),
+        let named =
+            seen.named.get(orphan.id).and_then(|it| it.iter().find(|it| orphan.is_near(it)));
+        let at = named.or_else(|| seen.before(orphan))?;
+        if is_native && matches!(part(at), Some(Part::ToolCall(_))) {
+            return None;
+        }
+        let place = match (named, part(at)) {
+            (Some(_), _) => "is not understood in",
+            (None, Some(Part::Text(_))) => "may be in a text of",
+            (None, _) => "may be in what is not read of",
         };
-        let mut res = Diagnostic::error(Code::new(NOT_UNDERSTOOD), text).at_message(at.0);
-        (res.at.part, res.at.tool_call_id) = (at.1, Some(id.to_owned()));
-        res.at.other_message = Some(orphan.message);
+        let result = match orphan.id {
+            "" => "a result".to_owned(),
+            id => format!("the result `{id}`"),
+        };
+        let text = format!("the call of {result} {place} message {}", at.0);
+        let mut res = Diagnostic::error(Code::new(NOT_UNDERSTOOD), text).at_message(orphan.message);
+        (res.at.part, res.at.tool_call_id) = (orphan.part, Some(orphan.id.to_owned()));
+        res.at.other_message = Some(at.0);
         Some(res)
     };
-    let part = |it: &Diagnostic| messages.get(it.at.message?)?.parts.get(it.at.part?);
-    let is_read = |it: &Diagnostic| is_native && matches!(part(it), Some(Part::ToolCall(_)));
-    orphans.iter().filter_map(said).filter(|it| !is_read(it)).collect()
+    orphans.iter().filter_map(said).collect()
 }
 
 /// Takes what is said of the results away of which is said that their calls are not understood.
 pub(crate) fn forgive(found: &mut Vec<Diagnostic>, unread: &[Diagnostic]) {
-    let of = |message, id: &Option<String>| (message, id.clone());
-    let results: HashSet<_> =
-        unread.iter().map(|it| of(it.at.other_message, &it.at.tool_call_id)).collect();
-    found.retain(|it| !is_orphan(it) || !results.contains(&of(it.at.message, &it.at.tool_call_id)));
+    let of = |it: &Diagnostic| (it.at.message, it.at.tool_call_id.clone());
+    let results: HashSet<_> = unread.iter().map(of).collect();
+    found.retain(|it| !is_orphan(it) || !results.contains(&of(it)));
 }
 
 fn orphan<'m>(messages: &'m [Message], it: &Diagnostic) -> Option<Orphan<'m>> {
