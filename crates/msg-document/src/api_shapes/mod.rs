@@ -33,7 +33,8 @@ pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying
 pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
 pub(crate) use self::unread::{
-    forgive, is_name_of_calls, is_orphan, may_have_orphans, may_have_other_calls, unread_calls,
+    forgive, has_other_calls, is_name_of_calls, is_orphan, may_have_orphans, may_have_text_call,
+    unread_calls,
 };
 use self::walk::Walk;
 pub(crate) use self::{

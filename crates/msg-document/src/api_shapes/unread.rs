@@ -11,6 +11,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use memchr::{memchr2, memmem};
 use msg_core::{Code, Diagnostic, Extra, Message, Origin, Other, PairSide, Part, RawJson, Role};
 use msg_xml::{Dialects, ParseOptions, parse};
 use serde_json::Value;
@@ -94,12 +95,10 @@ fn has_more_results(messages: &[Message]) -> bool {
     )
 }
 
-/// Whether a message that is of somebody else than the model has calls, or the model may have written one into a text;
-/// of texts that are not whole (`is_cut`) that is not known.
-pub(crate) fn may_have_other_calls(messages: &[Message], is_cut: fn(&str) -> bool) -> bool {
-    let may_be = |it: &Part| it.as_text().is_some_and(|it| is_cut(it) || may_have_text_call(it));
+/// Whether a message that is of somebody else than the model has calls, or the model wrote one into a text.
+pub(crate) fn has_other_calls(messages: &[Message]) -> bool {
     messages.iter().any(|it| match &it.role {
-        Role::Assistant => it.parts.iter().any(may_be),
+        Role::Assistant => it.parts.iter().filter_map(Part::as_text).any(has_text_call),
         role => is_of_another(role) && it.tool_calls().next().is_some(),
     })
 }
@@ -307,8 +306,10 @@ impl<'m> Unread<'m> {
     }
 }
 
-fn may_have_text_call(text: &str) -> bool {
-    text.contains(['<', '['])
+/// Whether a text may have a call that [`has_text_call`] finds; also of a text as JSON spells it.
+pub(crate) fn may_have_text_call(text: &str) -> bool {
+    let text = text.as_bytes();
+    memchr2(b'<', b'[', text).is_some() || memmem::find(text, br"\u00").is_some()
 }
 
 /// Whether a model wrote a call into its text, in a form that nothing else has.

@@ -189,7 +189,7 @@ fn result_changes(
 }
 
 /// So many messages in a JSON array.
-fn read(json: &[u8], n: usize) -> Option<Vec<Message>> {
+pub(super) fn read(json: &[u8], n: usize) -> Option<Vec<Message>> {
     let (messages, notes) = Format::default().read_messages(json).ok()?;
     (messages.len() == n && notes.is_empty()).then_some(messages)
 }

@@ -31,15 +31,17 @@ use msg_formats::{
 };
 use msg_json::{JsonStr, Kind, Reader, unescape, write_str};
 
+use self::hidden::hides_calls;
 use self::medium::judges_data;
 use self::message::{Conversation, Names, Seen};
-use crate::api_shapes::{is_orphan, may_have_orphans, may_have_other_calls};
+use crate::api_shapes::{has_other_calls, is_orphan, may_have_orphans};
 use crate::check::{Checked, Repaired};
 use crate::document::Document;
 use crate::options::{CheckOptions, RepairOptions};
 
 pub use self::mended::MendedMessage;
 
+mod hidden;
 mod medium;
 mod mended;
 mod message;
@@ -106,7 +108,7 @@ impl Skeleton {
 
     /// The findings of a check of the document. `None` if they require the whole document.
     pub fn check(&self, options: &CheckOptions) -> Option<Checked> {
-        let found = self.found(options)?;
+        let found = self.found(None, options)?;
         let is_told = !self.asks_api(&found, options);
         is_told.then(|| self.checked(found, None, options))?
     }
@@ -114,7 +116,7 @@ impl Skeleton {
     /// As [`Skeleton::check`], of the document whose text this is: with what the API of a profile says of it, and then with
     /// the places of what is found.
     pub(crate) fn check_text(&self, json: &str, options: &CheckOptions) -> Option<Checked> {
-        let found = self.found(options)?;
+        let found = self.found(Some(json), options)?;
         let text = self.asks_api(&found, options).then_some(json);
         let mut checked = self.checked(found, text, options)?;
         let is_quick = |it: &Diagnostic| it.code == "chain::missing-tool-result";
@@ -125,7 +127,7 @@ impl Skeleton {
     }
 
     /// What the rules of the chain and of a profile find in the messages.
-    fn found(&self, options: &CheckOptions) -> Option<Vec<Diagnostic>> {
+    fn found(&self, json: Option<&str>, options: &CheckOptions) -> Option<Vec<Diagnostic>> {
         if !self.is_judged(options.profile.as_ref(), options.chain) || options.messages.is_some() {
             return None;
         }
@@ -136,13 +138,14 @@ impl Skeleton {
             return None;
         }
         let found = self.document.check_chain(options);
-        let is_certain = self.shows_all_calls() || !found.iter().any(is_orphan);
+        let is_certain = !found.iter().any(is_orphan) || self.shows_all_calls(json);
         is_certain.then_some(found)
     }
 
-    /// Whether no call may be in what is not kept.
-    fn shows_all_calls(&self) -> bool {
-        !self.has_more && self.names.say_nothing()
+    /// Whether no call may be in what is not kept of this text, or of objects.
+    fn shows_all_calls(&self, json: Option<&str>) -> bool {
+        let hides_calls = || hides_calls(self.document.messages(), &self.place, json);
+        !self.has_more && self.names.say_nothing() && !hides_calls()
     }
 
     /// Whether the API of a profile may say more than was found, which it sees in the text.
@@ -169,30 +172,31 @@ impl Skeleton {
         whole: impl FnOnce(&[usize]) -> Option<Vec<u8>>,
     ) -> Option<(Vec<MendedMessage>, Vec<Diagnostic>)> {
         let mend = |document| mended::repair(document, &self.names, options, whole);
-        self.can_mend(options).then(|| mend(&mut self.document))?
+        self.can_mend(None, options).then(|| mend(&mut self.document))?
     }
 
     /// The repair of the document whose text this is; nothing where only the whole document tells.
     pub(crate) fn repair_text(mut self, json: &str, options: &RepairOptions) -> Option<Repaired> {
         let at = (&self.place, json);
-        self.can_mend(options)
+        self.can_mend(Some(json), options)
             .then(|| mended::repair_in_place(&mut self.document, &self.names, at, options))?
     }
 
     /// Whether no rule looks at more than there is: a placeholder is compared with texts.
-    fn can_mend(&self, options: &RepairOptions) -> bool {
+    fn can_mend(&self, json: Option<&str>, options: &RepairOptions) -> bool {
         let is_short = options.chain.placeholder.text().len() < LONG;
         let profile = options.chain.profile.as_deref();
         let lists_none = profile.is_none() || self.names.is_empty();
         let lacks_none = profile.is_none() || !self.lacks;
         let messages = self.document.messages();
-        let has_all_calls = self.shows_all_calls() && !may_have_other_calls(messages, has_mark);
-        let is_certain = has_all_calls || !may_have_orphans(messages);
+        let is_certain = || {
+            !may_have_orphans(messages) || self.shows_all_calls(json) && !has_other_calls(messages)
+        };
         is_short
             && lists_none
             && lacks_none
-            && is_certain
             && self.is_judged(profile, options.chain.check)
+            && is_certain()
     }
 
     /// What a provider takes may depend on any member, and on the model that a request names.

@@ -19,8 +19,20 @@ use crate::laws::skeleton::{a_skeleton_answers_as_the_document, mended_both_ways
 
 const HEADS: &[&str] =
     &["", "word", " ", r"\n", "Tool: ls ", r"\u0054ool: ", "\u{e000}0\u{e000}", r"\ud83e\udd80"];
-const MIDDLES: &[&str] = &["word ", r"\n", " ", r"\ud83e", r"\u00e9\u2003", r#"\"\\"#, "é"];
-const TAILS: &[&str] = &["", r"\\u", "end", " ", r"\n", r"\u2003", r"\\n", "\u{3000}", r"\t."];
+const MIDDLES: &[&str] =
+    &["word ", r"<tool_call>f</tool_call>", r"\n", " ", r"\ud83e", r"\u00e9\u2003", r#"\"\\"#, "é"];
+const TAILS: &[&str] = &[
+    "",
+    r#"<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>"#,
+    r"\\u",
+    "end",
+    " ",
+    r"\n",
+    r"\u2003",
+    r"\\n",
+    "\u{3000}",
+    r"\t.",
+];
 /// Members of requests, which are read whole if anything about them is unusual.
 const BODIES: &[&str] = &[
     "",
@@ -87,6 +99,27 @@ fn a_message_that_moves_keeps_its_breakpoint() {
     let json = br#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"},
         {"role":"system","content":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}]},{"role":"user","content":"c"}]"#;
     a_skeleton_answers_as_the_document(json, None);
+}
+
+#[test]
+fn a_call_in_a_long_text_is_seen() {
+    const CALLS: [&str; 6] = [
+        r#"<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>"#,
+        r#"\u003ctool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>"#,
+        r#"[TOOL_CALLS][{\"name\":\"f\",\"arguments\":{}}]"#,
+        "[f(a=1), f(a=2)]",
+        "[a](https://x/a) and <b>",
+        "",
+    ];
+    for (n, call) in CALLS.into_iter().enumerate() {
+        for (head, call_id) in [("word ", "a"), ("word ", "b"), ("", "b")] {
+            let text = head.repeat(40) + &call.replace('1', &"1".repeat(150));
+            let json = format!(
+                r#"[{{"role":"user","content":"a"}},{{"content":"{text}","role":"assistant","tool_calls":[{{"id":"a","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}}, {{"role":"tool","tool_call_id":"{call_id}","content":"1"}}]"#
+            );
+            assert!(a_skeleton_answers_as_the_document(json.as_bytes(), None), "{n}");
+        }
+    }
 }
 
 /// Texts as they are spelled in JSON: short and long, blank, with escapes and ends of white space.
