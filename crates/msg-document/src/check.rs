@@ -183,14 +183,16 @@ impl Document {
     /// As [`Document::check`], of a document that was read from this text.
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
         let read = text.and_then(|it| std::str::from_utf8(it).ok());
-        let checked = self.check_found(self.check_chain(options), (read, None), options);
+        let (checked, can_be_completed) =
+            self.check_found(self.check_chain(options), (read, None), options);
         let completed = text
-            .filter(|_| may_be_completed(&checked.diagnostics))
+            .filter(|_| can_be_completed)
             .and_then(|it| self.completed(it, &options.read, options.judged()));
         let Some((text, (again, mut missing))) = text.zip(completed) else { return checked };
         // What else is wrong is said of what the document is with the words that it lacks.
         let completed = std::str::from_utf8(again.source().unwrap_or_default()).ok();
-        let mut checked = again.check_found(again.check_chain(options), (completed, None), options);
+        let found = again.check_chain(options);
+        let (mut checked, _) = again.check_found(found, (completed, None), options);
         for it in checked.diagnostics.iter_mut().filter(|it| it.at.message.is_some()) {
             (it.at.pointer, it.at.line, it.at.column) = (None, None, None);
         }
@@ -203,13 +205,13 @@ impl Document {
     }
 
     /// As [`Document::check_text`], with what [`Document::check_chain`] finds, and where the list of messages is in the text,
-    /// if that is known.
+    /// if that is known. Also whether words that are missing can be written into the text.
     pub(crate) fn check_found(
         &self,
         mut found: Vec<Diagnostic>,
         (text, list): (Option<&str>, Option<&Range<usize>>),
         options: &CheckOptions,
-    ) -> Checked {
+    ) -> (Checked, bool) {
         // What was merely spelled otherwise is not a problem of the conversation.
         let notes = other_notes(self, options.profile.as_ref());
         let notes = notes.filter(|it| it.severity != Severity::Info || says_unread(it));
@@ -241,6 +243,7 @@ impl Document {
         found.splice(..0, notes);
         let (refused, seen) = self.refused_and_seen((text, list), options.judged()).unzip();
         let refused = refused.unwrap_or_default();
+        let can_be_completed = seen.as_ref().is_some_and(|it| it.can_be_completed);
         if refused.iter().any(Diagnostic::is_error) {
             // What the API says of a part says more than that it is not known.
             let is_told = |it: &Diagnostic| {
@@ -266,20 +269,23 @@ impl Document {
             diagnostics: found.into_iter().map(Diagnostic::into_advice).collect(),
         };
         checked.trace();
-        checked
+        let can_be_completed = can_be_completed && may_be_completed(&checked.diagnostics);
+        (checked, can_be_completed)
     }
 }
 
 impl Document {
     /// What the API of a provider refuses of the text of this document, if it takes such documents; of its settings where
-    /// these are judged (RQ-1).
+    /// these are judged (RQ-1). Also whether words that are missing can be written into the text.
     pub(crate) fn refused(
         &self,
         text: Option<&[u8]>,
         judged: (Option<&Profile>, bool),
-    ) -> Vec<Diagnostic> {
+    ) -> (Vec<Diagnostic>, bool) {
         let text = text.and_then(|it| std::str::from_utf8(it).ok());
-        self.refused_and_seen((text, None), judged).map(|it| it.0).unwrap_or_default()
+        let (found, seen) = self.refused_and_seen((text, None), judged).unwrap_or_default();
+        let can_be_completed = seen.can_be_completed && may_be_completed(&found);
+        (found, can_be_completed)
     }
 
     fn refused_and_seen<'t>(

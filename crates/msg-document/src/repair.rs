@@ -14,8 +14,7 @@ use msg_formats::{
 };
 
 use crate::api_shapes::{
-    add_refused, complete_parts, foreign_parts, is_not_understood, may_be_completed,
-    may_have_orphans, unread_calls,
+    add_refused, complete_parts, foreign_parts, is_not_understood, may_have_orphans, unread_calls,
 };
 use crate::check::{Repaired, moved, other_body, read_whole};
 use crate::document::Document;
@@ -296,9 +295,9 @@ impl Document {
         let profile = options.chain.profile.as_deref();
         let mut shapes: Vec<_> = refused_shapes(self, profile).collect();
         let judged = (profile, options.chain.check.request);
-        let refused = self.refused(text, judged);
+        let (refused, can_be_completed) = self.refused(text, judged);
         if runs > 0
-            && may_be_completed(&refused)
+            && can_be_completed
             && let Some(completed) = text.and_then(|it| self.completed(it, &options.read, judged))
         {
             return self.repair_completed(runs - 1, completed, options, places);

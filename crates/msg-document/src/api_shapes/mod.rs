@@ -120,10 +120,11 @@ pub(crate) fn refused_by_api<'a>(
 ) -> Option<(Vec<Diagnostic>, Seen<'a>)> {
     let api = Api::of_format(format.name())?;
     let mut walk = Walk::over((json, list), api, judged.members(api, profile))?;
-    let seen = std::mem::take(&mut walk.seen);
+    let mut seen = std::mem::take(&mut walk.seen);
     walk.breaches.retain(|it| !is_taken(it, api, profile));
     repeated(&mut walk);
     markers(&mut walk, profile);
+    seen.can_be_completed = walk.breaches.iter().any(|it| !it.insertions.is_empty());
     if walk.breaches.is_empty() {
         return Some((Vec::new(), seen));
     }

@@ -63,6 +63,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) elements: Vec<(usize, usize)>,
     /// The members of the elements in which something was found, by where these begin.
     pub(crate) odd: Vec<(usize, Members<'a>)>,
+    /// Whether it can be mended in the text: see [`Completed`](super::Completed).
+    pub(crate) can_be_completed: bool,
 }
 
 impl<'a> Seen<'a> {

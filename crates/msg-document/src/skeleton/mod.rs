@@ -160,7 +160,7 @@ impl Skeleton {
         options: &CheckOptions,
     ) -> Option<Checked> {
         let list = Some(&self.place.list);
-        let checked = self.document.check_found(found, (text, list), options);
+        let (checked, _) = self.document.check_found(found, (text, list), options);
         Some(checked).filter(|it| !needs_texts(&it.diagnostics))
     }
 
