@@ -309,8 +309,7 @@ impl Compactor<'_> {
 
     fn compaction(&self) -> Compaction {
         let chain = &self.chain;
-        let place = |it: &state::Item| Place { input: it.input, change: it.change };
-        let places: Vec<Place> = chain.items().map(place).collect();
+        let places = chain.of_items(|it| Place { input: it.input, change: it.change });
         Compaction {
             edits: self.edits(),
             records: self.records.clone(),
@@ -420,7 +419,7 @@ impl Compactor<'_> {
     fn withheld(&self) -> Option<Withheld> {
         let chain = &self.chain;
         let room = chain.target()?.checked_sub(chain.total())?;
-        let items: Vec<&Item> = chain.items().collect();
+        let items = chain.of_items(|it| it);
         let mut end = chain.input.messages.len();
         let mut kept = items.len();
         for (at, item) in items.iter().enumerate().rev() {
