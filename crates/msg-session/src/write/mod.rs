@@ -18,7 +18,7 @@ use msg_json::{TextState, Writer, classify, to_text, write_compact};
 use msg_openai::chat;
 use serde::Deserialize;
 
-use crate::dialects::frameworks::autogen::Media;
+use crate::dialects::frameworks::writing::Media;
 use crate::dialects::{Write, format};
 use crate::edit::{Edit, Object, Value, apply, quoted};
 use crate::frame::read_lines;

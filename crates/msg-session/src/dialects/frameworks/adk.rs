@@ -17,7 +17,7 @@ use msg_json::{Writer, to_text};
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{
+use crate::dialects::frameworks::writing::{
     Media, Names, entries, is_answer, is_base64, object_in,
 };
 use crate::dialects::frameworks::{Seal, said};
@@ -190,18 +190,10 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
                 it.key("content").object(|it| {
                     let is_model = is_answer && entry.result.is_none();
                     it.key("role").str(if is_model { "model" } else { "user" });
-                    let parts = entry.message.parts.iter();
-                    match entry.result {
-                        Some(result) => it.key("parts").array([result], |it, result| {
-                            write_result(it, result, names, is_snake);
-                        }),
-                        None => it.key("parts").array(
-                            parts.filter(|it| it.as_tool_result().is_none()),
-                            |it, part| {
-                                it.object(|it| write_part(it, part, is_snake));
-                            },
-                        ),
-                    }
+                    it.key("parts").array(entry.parts(), |it, part| match part {
+                        Part::ToolResult(result) => write_result(it, result, names, is_snake),
+                        part => it.object(|it| write_part(it, part, is_snake)),
+                    });
                 });
                 it.key("actions").object(|_| {});
             });

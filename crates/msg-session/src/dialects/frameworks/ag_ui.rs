@@ -8,12 +8,12 @@
 //! The activities that the interface shows are not sent to a model.
 
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
-use msg_json::{Writer, to_text};
+use msg_json::Writer;
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{Media, entries, is_answer, role};
 use crate::dialects::frameworks::said;
+use crate::dialects::frameworks::writing::{Media, is_answer, write_records};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::{Draft, PartOrigin, View};
@@ -131,60 +131,55 @@ fn close(open: &Open<'_>) -> Closing {
 
 fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut number = 0;
-    let text = to_text(|it| {
-        it.array(entries(messages), |it, entry| {
-            let id = format!("msg-{number}");
-            number += 1;
-            it.object(|it| {
-                it.key("id").str(&id);
-                if let Some(result) = entry.result {
-                    let text = text_of_result(result);
-                    it.key("role").str("tool");
-                    it.key("content").str(&text);
-                    it.key("toolCallId").str(&result.call_id);
-                    if result.is_error {
-                        it.key("error").str(&text);
-                    }
-                    return;
-                }
-                it.key("role").str(role(entry.message));
-                if let Some(name) = &entry.message.name {
-                    it.key("name").str(name);
-                }
-                let said = entry.message.parts.iter().filter(|it| {
-                    matches!(it, Part::Text(_) | Part::Refusal(_)) || Media::of(it).is_some()
-                });
-                let said: Vec<_> = said.collect();
-                let has_media = said.iter().any(|it| Media::of(it).is_some());
-                match (has_media, is_answer(entry.message)) {
-                    (true, _) => it.key("content").array(said, |it, part| {
-                        it.object(|it| match Media::of(part) {
-                            Some(media) => write_media(it, part, &media),
-                            None => {
-                                it.key("type").str("text");
-                                it.key("text").str(part.as_text().unwrap_or_default());
-                            }
-                        });
-                    }),
-                    (false, true) if said.is_empty() => {}
-                    (false, _) => it.key("content").str(&text_of(entry.message)),
-                }
-                if entry.message.tool_calls().next().is_some() {
-                    it.key("toolCalls").array(entry.message.tool_calls(), |it, call| {
-                        it.object(|it| {
-                            it.key("id").str(&call.id);
-                            it.key("type").str("function");
-                            it.key("function").object(|it| {
-                                it.key("name").str(&call.name);
-                                it.key("arguments").str(call.arguments.text());
-                            });
-                        });
-                    });
-                }
+    write_records(messages, |it, entry| {
+        it.key("id").str(&format!("msg-{number}"));
+        number += 1;
+        if let Some(result) = entry.result {
+            let text = text_of_result(result);
+            it.key("role").str("tool");
+            it.key("content").str(&text);
+            it.key("toolCallId").str(&result.call_id);
+            if result.is_error {
+                it.key("error").str(&text);
+            }
+            return;
+        }
+        it.key("role").str(entry.role());
+        if let Some(name) = &entry.message.name {
+            it.key("name").str(name);
+        }
+        let said =
+            entry.message.parts.iter().filter(|it| {
+                matches!(it, Part::Text(_) | Part::Refusal(_)) || Media::of(it).is_some()
             });
-        });
-    });
-    text.into_bytes()
+        let said: Vec<_> = said.collect();
+        let has_media = said.iter().any(|it| Media::of(it).is_some());
+        match (has_media, is_answer(entry.message)) {
+            (true, _) => it.key("content").array(said, |it, part| {
+                it.object(|it| match Media::of(part) {
+                    Some(media) => write_media(it, part, &media),
+                    None => {
+                        it.key("type").str("text");
+                        it.key("text").str(part.as_text().unwrap_or_default());
+                    }
+                });
+            }),
+            (false, true) if said.is_empty() => {}
+            (false, _) => it.key("content").str(&text_of(entry.message)),
+        }
+        if entry.message.tool_calls().next().is_some() {
+            it.key("toolCalls").array(entry.message.tool_calls(), |it, call| {
+                it.object(|it| {
+                    it.key("id").str(&call.id);
+                    it.key("type").str("function");
+                    it.key("function").object(|it| {
+                        it.key("name").str(&call.name);
+                        it.key("arguments").str(call.arguments.text());
+                    });
+                });
+            });
+        }
+    })
 }
 
 /// A media part: its kind and its source.

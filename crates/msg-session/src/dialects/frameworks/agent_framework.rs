@@ -7,12 +7,12 @@
 //! ```
 
 use msg_core::{File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult};
-use msg_json::{Writer, to_text};
+use msg_json::Writer;
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{Media, entries, role};
 use crate::dialects::frameworks::said;
+use crate::dialects::frameworks::writing::{Media, write_records};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
@@ -116,27 +116,18 @@ fn close(open: &Open<'_>) -> Closing {
 
 fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let is_net = options.style == NET;
-    let text = to_text(|it| {
-        it.array(entries(messages), |it, entry| {
-            it.object(|it| {
-                if !is_net {
-                    it.key("type").str("message");
-                }
-                let role = if entry.result.is_some() { "tool" } else { role(entry.message) };
-                it.key("role").str(role);
-                match entry.result {
-                    Some(result) => it.key("contents").array([result], |it, result| {
-                        it.object(|it| write_result(it, result, is_net));
-                    }),
-                    None => it.key("contents").array(
-                        entry.message.parts.iter().filter(|it| it.as_tool_result().is_none()),
-                        |it, part| it.object(|it| write_part(it, part, is_net)),
-                    ),
-                }
+    write_records(messages, |it, entry| {
+        if !is_net {
+            it.key("type").str("message");
+        }
+        it.key("role").str(entry.role());
+        it.key("contents").array(entry.parts(), |it, part| {
+            it.object(|it| match part {
+                Part::ToolResult(result) => write_result(it, result, is_net),
+                part => write_part(it, part, is_net),
             });
         });
-    });
-    text.into_bytes()
+    })
 }
 
 fn write_result(it: &mut Writer<'_>, result: &ToolResult, is_net: bool) {

@@ -19,7 +19,7 @@ use msg_json::{Writer, to_text};
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{Media, Names, entries, role, write_seal};
+use crate::dialects::frameworks::writing::{Media, Names, entries, role, write_seal};
 use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};

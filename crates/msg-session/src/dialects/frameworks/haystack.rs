@@ -9,12 +9,12 @@
 use msg_core::{
     Content, File, Image, Message, Part, Reasoning, Report, Role, ToolCall, ToolResult,
 };
-use msg_json::{Writer, to_text};
+use msg_json::Writer;
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{Media, Names, entries, role};
 use crate::dialects::frameworks::said;
+use crate::dialects::frameworks::writing::{Media, Names, write_records};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
@@ -125,27 +125,17 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
     let names = Names::of(messages);
     let mark = if options.style == OLD { "_" } else { "" };
     let member = |name: &str| format!("{mark}{name}");
-    let text = to_text(|it| {
-        it.array(entries(messages), |it, entry| {
-            it.object(|it| {
-                let role = if entry.result.is_some() { "tool" } else { role(entry.message) };
-                it.key(&member("role")).str(role);
-                it.key(&member("meta")).object(|_| {});
-                it.key(&member("name")).opt_str(entry.message.name.as_deref());
-                let content = it.key(&member("content"));
-                match entry.result {
-                    Some(result) => content.array([result], |it, result| {
-                        it.object(|it| write_result(it, result, &names));
-                    }),
-                    None => content.array(
-                        entry.message.parts.iter().filter(|it| it.as_tool_result().is_none()),
-                        |it, part| it.object(|it| write_part(it, part)),
-                    ),
-                }
+    write_records(messages, |it, entry| {
+        it.key(&member("role")).str(entry.role());
+        it.key(&member("meta")).object(|_| {});
+        it.key(&member("name")).opt_str(entry.message.name.as_deref());
+        it.key(&member("content")).array(entry.parts(), |it, part| {
+            it.object(|it| match part {
+                Part::ToolResult(result) => write_result(it, result, &names),
+                part => write_part(it, part),
             });
         });
-    });
-    text.into_bytes()
+    })
 }
 
 fn write_call(it: &mut Writer<'_>, call: &ToolCall) {

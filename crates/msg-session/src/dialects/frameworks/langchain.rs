@@ -10,11 +10,11 @@ use msg_core::{
     Audio, Content, File, Image, Maker, Message, Part, Reasoning, Report, Role, ToolCall,
     ToolResult,
 };
-use msg_json::{TextState, Writer, classify, to_text};
+use msg_json::{TextState, Writer, classify};
 
 use super::{Closing, Open, Records, Store, Wrap, each};
 use crate::dialects::frameworks;
-use crate::dialects::frameworks::autogen::{Media, entries};
+use crate::dialects::frameworks::writing::{Media, write_records};
 use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
@@ -305,26 +305,23 @@ fn constructor(class: &str, members: &str) -> String {
 }
 
 fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
-    let text = to_text(|it| {
-        it.array(entries(messages), |it, entry| {
-            let (message, result) = (entry.message, entry.result);
-            it.object(|it| match options.style {
-                CONSTRUCTOR => {
-                    it.key("lc").raw("1");
-                    it.key("type").str("constructor");
-                    let path = ["langchain", "schema", "messages", class(message, result)];
-                    it.key("id").array(path, |it, name| it.str(name));
-                    it.key("kwargs").object(|it| data(it, message, result));
-                }
-                FLAT => data(it, message, result),
-                _ => {
-                    it.key("type").str(kind(message, result));
-                    it.key("data").object(|it| data(it, message, result));
-                }
-            });
-        });
-    });
-    text.into_bytes()
+    write_records(messages, |it, entry| {
+        let (message, result) = (entry.message, entry.result);
+        match options.style {
+            CONSTRUCTOR => {
+                it.key("lc").raw("1");
+                it.key("type").str("constructor");
+                let path = ["langchain", "schema", "messages", class(message, result)];
+                it.key("id").array(path, |it, name| it.str(name));
+                it.key("kwargs").object(|it| data(it, message, result));
+            }
+            FLAT => data(it, message, result),
+            _ => {
+                it.key("type").str(kind(message, result));
+                it.key("data").object(|it| data(it, message, result));
+            }
+        }
+    })
 }
 
 fn kind(message: &Message, result: Option<&ToolResult>) -> &'static str {

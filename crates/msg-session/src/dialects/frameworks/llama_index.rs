@@ -13,12 +13,12 @@ use msg_core::{
     Content, Extra, File, Image, Message, Origin, Part, RawJson, Reasoning, Report, Role, ToolCall,
     ToolResult,
 };
-use msg_json::{Writer, to_text};
+use msg_json::Writer;
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{Media, Names, entries, object_in, role};
 use crate::dialects::frameworks::said;
+use crate::dialects::frameworks::writing::{Media, Names, object_in, write_records};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
@@ -163,44 +163,37 @@ fn close(open: &Open<'_>) -> Closing {
 
 fn write(messages: &[Message], _: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let names = Names::of(messages);
-    let text = to_text(|it| {
-        it.array(entries(messages), |it, entry| {
-            it.object(|it| {
-                let role = if entry.result.is_some() { "tool" } else { role(entry.message) };
-                it.key("role").str(role);
-                it.key("additional_kwargs").object(|it| {
-                    if let Some(result) = entry.result {
-                        it.key("tool_call_id").str(&result.call_id);
-                        it.key("name").str(names.of_result(result));
-                        if result.is_error {
-                            it.key("is_error").bool(true);
-                        }
-                    }
-                });
-                let own = entry.message.parts.iter().filter(|it| it.as_tool_result().is_none());
-                let parts: Vec<&Part> = match entry.result {
-                    Some(result) => result.content.parts().iter().collect(),
-                    None => own.collect(),
-                };
-                let mut blocks: Vec<Block<'_>> = Vec::new();
-                for part in parts {
-                    blocks.push(Block::Part(part));
-                    blocks.extend(control_of(part.extra()));
+    write_records(messages, |it, entry| {
+        it.key("role").str(entry.role());
+        it.key("additional_kwargs").object(|it| {
+            if let Some(result) = entry.result {
+                it.key("tool_call_id").str(&result.call_id);
+                it.key("name").str(names.of_result(result));
+                if result.is_error {
+                    it.key("is_error").bool(true);
                 }
-                blocks.extend(entry.result.and_then(|it| control_of(&it.extra)));
-                it.key("blocks").array(blocks, |it, block| {
-                    it.object(|it| match block {
-                        Block::Part(part) => write_block(it, part),
-                        Block::Cache(control) => {
-                            it.key("block_type").str("cache");
-                            it.key(CACHE_CONTROL).raw(control.text());
-                        }
-                    });
-                });
+            }
+        });
+        let parts: Vec<&Part> = match entry.result {
+            Some(result) => result.content.parts().iter().collect(),
+            None => entry.parts().collect(),
+        };
+        let mut blocks: Vec<Block<'_>> = Vec::new();
+        for part in parts {
+            blocks.push(Block::Part(part));
+            blocks.extend(control_of(part.extra()));
+        }
+        blocks.extend(entry.result.and_then(|it| control_of(&it.extra)));
+        it.key("blocks").array(blocks, |it, block| {
+            it.object(|it| match block {
+                Block::Part(part) => write_block(it, part),
+                Block::Cache(control) => {
+                    it.key("block_type").str("cache");
+                    it.key(CACHE_CONTROL).raw(control.text());
+                }
             });
         });
-    });
-    text.into_bytes()
+    })
 }
 
 /// A block to write.

@@ -43,6 +43,7 @@ pub(crate) mod llama_index;
 pub(crate) mod pydantic_ai;
 pub(crate) mod semantic_kernel;
 pub(crate) mod vercel_ui;
+pub(crate) mod writing;
 
 /// Describes the store of a framework.
 pub(crate) struct Store {

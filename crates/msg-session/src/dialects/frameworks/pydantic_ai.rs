@@ -11,7 +11,7 @@ use msg_core::{
 use msg_json::{Writer, to_text};
 
 use super::{Closing, Open, Records, Store, Wrap};
-use crate::dialects::frameworks::autogen::{Media, Names};
+use crate::dialects::frameworks::writing::{Media, Names};
 use crate::dialects::frameworks::{Seal, said};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;

@@ -15,8 +15,8 @@ use msg_json::{Writer, to_text};
 
 use super::{Closing, Grown, Open, Records, Store, Wrap, each};
 use crate::Dialect;
-use crate::dialects::frameworks::autogen::{Media, Names, entries, role};
 use crate::dialects::frameworks::said;
+use crate::dialects::frameworks::writing::{Media, Names, entries};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::{self, INTERRUPTED};
 use crate::view::View;
@@ -206,20 +206,16 @@ fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8
     let list = |it: &mut Writer<'_>| {
         it.array(entries(messages), |it, entry| {
             it.object(|it| {
-                let role = if entry.result.is_some() { "tool" } else { role(entry.message) };
                 let name = entry.message.name.as_deref().filter(|_| entry.result.is_none());
-                begin(it, role, name, style);
-                let items = it.key(&style.name("items", "Items"));
-                match entry.result {
-                    Some(result) => items.array([result], |it, result| {
-                        let name = names.of_result(result);
-                        it.object(|it| write_result(it, result, name, style));
-                    }),
-                    None => items.array(
-                        entry.message.parts.iter().filter(|it| it.as_tool_result().is_none()),
-                        |it, part| it.object(|it| write_part(it, part, style)),
-                    ),
-                }
+                begin(it, entry.role(), name, style);
+                it.key(&style.name("items", "Items")).array(entry.parts(), |it, part| {
+                    it.object(|it| match part {
+                        Part::ToolResult(result) => {
+                            write_result(it, result, names.of_result(result), style);
+                        }
+                        part => write_part(it, part, style),
+                    });
+                });
             });
         });
     };

@@ -13,7 +13,7 @@ use msg_json::{Writer, to_text};
 use super::ai_sdk::{DENIED, Source, is_of_an_image};
 use super::{Closing, Open, Records, Store, each};
 use crate::dialects::frameworks::Seal;
-use crate::dialects::frameworks::autogen::{Media, role, write_seal};
+use crate::dialects::frameworks::writing::{Media, role, write_seal};
 use crate::edit::{Object, Value, quoted};
 use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View};

@@ -16,7 +16,7 @@ use msg_core::{Message, Origin, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, LineRules, Mends, Write};
-use crate::dialects::frameworks::autogen::Media;
+use crate::dialects::frameworks::writing::Media;
 use crate::dialects::gemini_cli::results::Stored;
 use crate::dialects::gemini_cli::view::{Kind, Replay};
 use crate::dialects::records::File;
