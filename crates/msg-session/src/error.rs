@@ -473,12 +473,6 @@ impl Default for SessionOptions {
 }
 
 impl SessionOptions {
-    /// The defaults.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// These options over `base`: switches are on if either is on; for other members, these win over `base`.
     pub(crate) fn over(self, base: &Self) -> Self {
         Self {
@@ -499,36 +493,26 @@ impl SessionOptions {
     }
 }
 
-macro_rules! builders {
-    ($($(#[$doc:meta])* $name:ident => $field:ident = $value:expr $(, $arg:ident: $type:ty)?;)*) => {
-        impl SessionOptions {
-            $($(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self $(, $arg: impl Into<$type>)?) -> Self {
-                self.$field = $value;
-                self
-            })*
-        }
-    };
-}
-
-builders! {
-    /// Makes the mends of warnings too.
-    with_all => all = true;
-    /// Drops thinking blocks of the active path.
-    with_drop_thinking => drop_thinking = true;
-    /// Drops items that only another account can decrypt.
-    with_drop_encrypted => drop_encrypted = true;
-    /// Drops lines of a data set that have errors.
-    with_drop => drop = true;
-    /// Reads tool calls in the text of older sessions.
-    with_xml => xml = true;
-    /// Looks for the cause of this message of a provider.
-    with_error => error = Some(error.into()), error: String;
-    /// Judges findings by this version of the agent.
-    with_agent_version => agent_version = Some(version.into()), version: String;
-    /// Reads along this record.
-    with_leaf => leaf = Some(leaf.into()), leaf: String;
-    /// Does not look into records above this size, in bytes.
-    with_max_record => max_record = bytes.into(), bytes: u64;
+impl SessionOptions {
+    msg_core::setters! {
+        new;
+        /// Makes the mends of warnings too.
+        with_all() all = true;
+        /// Drops thinking blocks of the active path.
+        with_drop_thinking() drop_thinking = true;
+        /// Drops items that only another account can decrypt.
+        with_drop_encrypted() drop_encrypted = true;
+        /// Drops lines of a data set that have errors.
+        with_drop() drop = true;
+        /// Reads tool calls in the text of older sessions.
+        with_xml() xml = true;
+        /// Looks for the cause of this message of a provider.
+        with_error(error: impl Into<String>) error = Some(error.into());
+        /// Judges findings by this version of the agent.
+        with_agent_version(version: impl Into<String>) agent_version = Some(version.into());
+        /// Reads along this record.
+        with_leaf(leaf: impl Into<String>) leaf = Some(leaf.into());
+        /// Does not look into records above this size, in bytes.
+        with_max_record(bytes: impl Into<u64>) max_record = bytes.into();
+    }
 }

@@ -181,32 +181,21 @@ impl WriteOptions {
     }
 }
 
-macro_rules! builders {
-    ($($(#[$doc:meta])* $name:ident: $field:ident, $type:ty;)*) => {
-        impl WriteOptions {
-            $($(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self, $field: impl Into<$type>) -> Self {
-                self.$field = $field.into();
-                self
-            })*
-        }
-    };
-}
-
-builders! {
-    /// The folder that the agent works in.
-    with_cwd: cwd, String;
-    /// The id of the session.
-    with_session_id: session_id, String;
-    /// The time of all records.
-    with_now: now, String;
-    /// The version of the agent.
-    with_version: version, String;
-    /// What happens to system texts and injected context.
-    with_context: context, ContextPolicy;
-    /// What happens to signed thoughts.
-    with_signatures: signatures, Signatures;
+impl WriteOptions {
+    msg_core::setters! {
+        /// The folder that the agent works in.
+        with_cwd(cwd: impl Into<String>) cwd = cwd.into();
+        /// The id of the session.
+        with_session_id(session_id: impl Into<String>) session_id = session_id.into();
+        /// The time of all records.
+        with_now(now: impl Into<String>) now = now.into();
+        /// The version of the agent.
+        with_version(version: impl Into<String>) version = version.into();
+        /// What happens to system texts and injected context.
+        with_context(context: ContextPolicy);
+        /// What happens to signed thoughts.
+        with_signatures(signatures: Signatures);
+    }
 }
 
 // Writes a conversation as a line of a data set.
