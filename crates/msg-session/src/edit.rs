@@ -208,7 +208,7 @@ pub(crate) fn judge(dialect: Dialect, version: Option<&str>, findings: &mut [Fin
     let version = version.map(numbers).filter(|it| !it.is_empty());
     for it in findings {
         let Some(code) = it.code.as_str().strip_prefix("session::") else { continue };
-        // What a framework stores is read by programs of which some take such a mark for white space.
+        // Some programs that read the stores of frameworks accept the mark as white space.
         if code == "bom" && dialects::is_of_a_framework(dialect) {
             it.severity = Severity::Warning;
             it.message =
@@ -291,7 +291,7 @@ impl Dialect {
 
 /// The lone surrogates that were found.
 #[derive(Debug, Default)]
-pub(crate) struct Halves {
+pub(crate) struct LoneSurrogates {
     /// The edits that replace them with U+FFFD.
     pub(crate) edits: Vec<Edit>,
     /// Their number; a mark in an excerpt counts those of its whole value.
@@ -299,15 +299,15 @@ pub(crate) struct Halves {
 }
 
 /// The lone surrogate escapes in a value. If `has_marks`, long values are marks. Linear.
-pub(crate) fn mend(value: Value<'_>, has_marks: bool) -> Halves {
-    let mut res = Halves::default();
+pub(crate) fn lone_surrogates(value: Value<'_>, has_marks: bool) -> LoneSurrogates {
+    let mut res = LoneSurrogates::default();
     places(value.source.as_bytes(), |at| {
         res.count += 1;
         res.edits.push(Edit::replace(value.at + at..value.at + at + 6, r"\ufffd"));
     });
     if has_marks {
-        for (at, len, mark) in excerpt::marks(value.source).filter(|it| it.2.halves > 0) {
-            res.count += mark.halves;
+        for (at, len, mark) in excerpt::marks(value.source).filter(|it| it.2.lone_surrogates > 0) {
+            res.count += mark.lone_surrogates;
             let mended = Mark { is_mended: true, ..mark };
             res.edits.push(Edit::replace(value.at + at..value.at + at + len, mended.json()));
         }
@@ -316,14 +316,14 @@ pub(crate) fn mend(value: Value<'_>, has_marks: bool) -> Halves {
 }
 
 /// The number of lone surrogate escapes in JSON.
-pub(crate) fn count(source: &str) -> u64 {
+pub(crate) fn count_lone_surrogates(source: &str) -> u64 {
     let mut res = 0;
     places(source.as_bytes(), |_| res += 1);
     res
 }
 
 /// JSON with U+FFFD for every lone surrogate escape.
-pub(crate) fn mended(mut bytes: Vec<u8>) -> Vec<u8> {
+pub(crate) fn without_lone_surrogates(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut found = Vec::new();
     places(&bytes, |at| found.push(at));
     for at in found {
@@ -333,13 +333,13 @@ pub(crate) fn mended(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// Whether JSON contains any surrogate escape.
-pub(crate) fn may_have_halves(bytes: &[u8]) -> bool {
+pub(crate) fn may_have_lone_surrogates(bytes: &[u8]) -> bool {
     memmem::find_iter(bytes, br"\u").any(|at| is_surrogate(bytes, at))
 }
 
 /// Calls `found` with the offset of each lone surrogate escape.
 fn places(bytes: &[u8], mut found: impl FnMut(usize)) {
-    if !may_have_halves(bytes) {
+    if !may_have_lone_surrogates(bytes) {
         return;
     }
     let mut at = 0;
@@ -627,7 +627,7 @@ mod surrogate_tests {
     use crate::edit::apply;
 
     fn mended(source: &str) -> String {
-        apply(source, super::mend(Value { source, at: 0 }, false).edits)
+        apply(source, super::lone_surrogates(Value { source, at: 0 }, false).edits)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use msg_core::{Message, Part, Reasoning, Report, Role, Severity, ToolCall, ToolResult, Usage};
 use msg_json::Writer;
 
-use super::{Format, LineRules, Mends, Write};
+use super::{LineRules, Mends};
 use crate::dialects::records;
 use crate::dialects::records::Event;
 use crate::edit::{Object, set_member};
@@ -20,20 +20,10 @@ use crate::error::{Finding, SessionOptions};
 use crate::frame::Lines;
 use crate::view::{Branch, BranchKind, Draft, PartOrigin, View};
 use crate::write::{WriteOptions, record_id, text_of, text_of_result, write_arguments};
-use crate::{Error, edit, parts};
+use crate::{Error, parts};
 
 /// The dialect.
 pub(crate) struct CopilotCli;
-
-impl Format for CopilotCli {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-
-    fn writer(&self) -> Option<Write> {
-        Some(write)
-    }
-}
 
 impl LineRules for CopilotCli {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
@@ -94,10 +84,8 @@ impl LineRules for CopilotCli {
                 events.clear();
             }
             add_events(lines, at, &kind, &data, &mut events);
-            let found = lines.value(at).map(|it| edit::mend(it, lines.has_marks()));
-            let found = found.unwrap_or_default();
-            findings.extend(super::lone_surrogates(lines.place(at), found.count));
-            edits.extend(found.edits);
+            let to = (&mut findings, &mut edits);
+            super::replace_lone_surrogates(lines.value(at), lines.place(at), lines.has_marks(), to);
         }
         findings.extend(missing_time(lines, &without_time));
         findings.extend(records::check_pairs(&events, Severity::Warning).findings);
@@ -241,7 +229,7 @@ fn usage(lines: &Lines<'_>, at: usize) -> Option<Usage> {
 
 // A session of Copilot CLI (SE-137, SE-150): the events of its turns, in order.
 
-fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut events = Events { options, out: Vec::new(), parent: None, count: 0 };
     events.start();
     let mut turns = 0_u64;

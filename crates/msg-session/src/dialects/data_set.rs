@@ -20,47 +20,85 @@ use crate::view::{Draft, PartOrigin, View};
 use crate::write::{openai_jsonl, share_gpt};
 use crate::{Error, parts};
 
-/// Fine-tuning lines.
-pub(crate) struct OpenAiJsonl;
-
-/// ShareGPT conversations.
-pub(crate) struct ShareGpt;
-
-impl Format for OpenAiJsonl {
-    fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
-        view(super::only(blobs), options, view_chat)
-    }
-
-    fn each_view(&self, blobs: &[Blob], to: &mut dyn FnMut(View)) -> Result<(), Error> {
-        each_view(super::only(blobs), view_chat, to);
-        Ok(())
-    }
-
-    fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
-        Ok(check(super::only(blobs), options, check_chat))
-    }
-
-    fn writer(&self) -> Option<Write> {
-        Some(openai_jsonl)
-    }
+/// A dialect of one conversation per line: how a line is read and checked, and the writer.
+pub(crate) struct DataSet {
+    view: fn(&Object<'_>, usize) -> View,
+    check: fn(&Object<'_>) -> Faults,
+    write: Write,
 }
 
-impl Format for ShareGpt {
+/// Fine-tuning lines.
+pub(crate) static OPENAI_JSONL: DataSet =
+    DataSet { view: view_chat, check: check_chat, write: openai_jsonl };
+
+/// ShareGPT conversations.
+pub(crate) static SHARE_GPT: DataSet =
+    DataSet { view: view_share_gpt, check: check_share_gpt, write: share_gpt };
+
+impl Format for DataSet {
     fn view(&self, blobs: &[Blob], options: &SessionOptions) -> Result<View, Error> {
-        view(super::only(blobs), options, view_share_gpt)
+        let entries = Entries::of(super::only(blobs));
+        let objects: Vec<_> = (0..entries.len()).filter_map(|it| entries.object(it)).collect();
+        let at = match &options.leaf {
+            Some(leaf) => leaf.parse().map_err(|_| Error::NoLeaf(leaf.clone()))?,
+            None if objects.len() > 1 => return Err(Error::Several { count: objects.len() }),
+            None => 0,
+        };
+        match (objects.get(at), &options.leaf) {
+            (Some(object), _) => {
+                Ok(View { findings: entries.findings.clone(), ..(self.view)(object, at) })
+            }
+            (None, Some(leaf)) => Err(Error::NoLeaf(leaf.clone())),
+            (None, None) => Ok(View { findings: entries.findings.clone(), ..View::default() }),
+        }
     }
 
     fn each_view(&self, blobs: &[Blob], to: &mut dyn FnMut(View)) -> Result<(), Error> {
-        each_view(super::only(blobs), view_share_gpt, to);
+        let entries = Entries::of(super::only(blobs));
+        let objects = (0..entries.len()).filter_map(|it| Some((it, entries.object(it)?)));
+        objects.for_each(|(at, object)| to((self.view)(&object, at)));
         Ok(())
     }
 
     fn check(&self, blobs: &[Blob], options: &SessionOptions) -> Result<Checked, Error> {
-        Ok(check(super::only(blobs), options, check_share_gpt))
+        let entries = Entries::of(super::only(blobs));
+        let faults: Vec<Faults> = (0..entries.len())
+            .map(|at| match entries.object(at) {
+                Some(object) => (self.check)(&object),
+                None => {
+                    let mut faults = Faults::default();
+                    faults.add("session::bad-line", "the line is not a JSON object");
+                    faults
+                }
+            })
+            .collect();
+        let is_bad = |at: usize| !faults[at].is_empty();
+        // Never drop all: an empty data set is useless.
+        let drops = options.drop && (0..entries.len()).any(|it| !is_bad(it));
+        let mut findings = entries.findings.clone();
+        for (at, it) in faults.iter().enumerate() {
+            let place = SessionPlace::line(entries.line(at));
+            findings.extend(it.0.iter().map(|(code, message)| {
+                let finding = Finding::error(code, place, *message);
+                if drops { finding.mended("remove the line", true) } else { finding }
+            }));
+        }
+        let mut edits = Vec::new();
+        if drops {
+            edits.extend(entries.drop(is_bad));
+        }
+        for (line, edit) in entries.blank_lines() {
+            let finding =
+                Finding::warning("session::blank-line", SessionPlace::line(line), "a blank line");
+            findings.push(finding.mended("remove the line", options.all));
+            edits.extend(options.all.then_some(edit));
+        }
+        let count = entries.len();
+        Ok(Checked::of_text(&entries.text, count, count, findings, edits))
     }
 
     fn writer(&self) -> Option<Write> {
-        Some(share_gpt)
+        Some(self.write)
     }
 }
 
@@ -78,68 +116,6 @@ impl Faults {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-}
-
-/// The conversation of a data set: the only one, or the one whose number is the leaf.
-fn view(
-    bytes: &[u8],
-    options: &SessionOptions,
-    read: fn(&Object<'_>, usize) -> View,
-) -> Result<View, Error> {
-    let entries = Entries::of(bytes);
-    let objects: Vec<_> = (0..entries.len()).filter_map(|it| entries.object(it)).collect();
-    let at = match &options.leaf {
-        Some(leaf) => leaf.parse().map_err(|_| Error::NoLeaf(leaf.clone()))?,
-        None if objects.len() > 1 => return Err(Error::Several { count: objects.len() }),
-        None => 0,
-    };
-    match (objects.get(at), &options.leaf) {
-        (Some(object), _) => Ok(View { findings: entries.findings.clone(), ..read(object, at) }),
-        (None, Some(leaf)) => Err(Error::NoLeaf(leaf.clone())),
-        (None, None) => Ok(View { findings: entries.findings.clone(), ..View::default() }),
-    }
-}
-
-fn each_view(bytes: &[u8], read: fn(&Object<'_>, usize) -> View, to: &mut dyn FnMut(View)) {
-    let entries = Entries::of(bytes);
-    let objects = (0..entries.len()).filter_map(|it| Some((it, entries.object(it)?)));
-    objects.for_each(|(at, object)| to(read(&object, at)));
-}
-
-fn check(bytes: &[u8], options: &SessionOptions, rules: fn(&Object<'_>) -> Faults) -> Checked {
-    let entries = Entries::of(bytes);
-    let faults: Vec<Faults> = (0..entries.len())
-        .map(|at| match entries.object(at) {
-            Some(object) => rules(&object),
-            None => {
-                let mut faults = Faults::default();
-                faults.add("session::bad-line", "the line is not a JSON object");
-                faults
-            }
-        })
-        .collect();
-    let is_bad = |at: usize| !faults[at].is_empty();
-    // Never drop all: an empty data set is useless.
-    let drops = options.drop && (0..entries.len()).any(|it| !is_bad(it));
-    let mut findings = entries.findings.clone();
-    for (at, it) in faults.iter().enumerate() {
-        let place = SessionPlace::line(entries.line(at));
-        findings.extend(it.0.iter().map(|(code, message)| {
-            let finding = Finding::error(code, place, *message);
-            if drops { finding.mended("remove the line", true) } else { finding }
-        }));
-    }
-    let mut edits = Vec::new();
-    if drops {
-        edits.extend(entries.drop(is_bad));
-    }
-    for (line, edit) in entries.blank_lines() {
-        let finding =
-            Finding::warning("session::blank-line", SessionPlace::line(line), "a blank line");
-        findings.push(finding.mended("remove the line", options.all));
-        edits.extend(options.all.then_some(edit));
-    }
-    Checked::of_text(&entries.text, entries.len(), entries.len(), findings, edits)
 }
 
 // The conversations of a data set: lines, or the elements of one array.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use msg_core::{Part, Reasoning, Role, ToolCall, ToolResult, Usage};
 
-use super::{Format, LineRules, Mends};
+use super::{LineRules, Mends};
 use crate::dialects::logs;
 use crate::edit::{Object, Value, quoted};
 use crate::error::{Finding, SessionOptions};
@@ -23,18 +23,6 @@ pub(crate) struct ClaudeStream;
 
 /// The output of Codex.
 pub(crate) struct CodexExec;
-
-impl Format for ClaudeStream {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-}
-
-impl Format for CodexExec {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-}
 
 /// Checks a log: only its frame, and where the session is.
 fn check(lines: &Lines<'_>, member: &str, agent: &str) -> Mends {
@@ -246,9 +234,9 @@ type Push = fn(&mut Reading, usize, &Object<'_>);
 /// A dialect of this kind.
 pub(crate) struct PlainLines(Push);
 
-pub(crate) static KIMI: PlainLines = PlainLines(kimi);
-pub(crate) static DROID: PlainLines = PlainLines(droid);
-pub(crate) static GROK: PlainLines = PlainLines(grok);
+pub(crate) const KIMI: PlainLines = PlainLines(kimi);
+pub(crate) const DROID: PlainLines = PlainLines(droid);
+pub(crate) const GROK: PlainLines = PlainLines(grok);
 
 /// The messages read so far.
 #[derive(Default)]
@@ -256,12 +244,6 @@ struct Reading {
     view: View,
     /// The answer of each step.
     steps: HashMap<String, usize>,
-}
-
-impl Format for PlainLines {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
 }
 
 impl LineRules for PlainLines {

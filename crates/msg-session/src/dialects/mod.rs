@@ -36,7 +36,7 @@ use crate::frame::{Lines, read_lines};
 use crate::source::Blob;
 use crate::view::View;
 use crate::write::WriteOptions;
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, edit};
 
 /// Writes messages as a session.
 pub(crate) type Write = fn(&[Message], &WriteOptions, &mut Report) -> Vec<u8>;
@@ -76,7 +76,7 @@ pub(crate) trait Format: Sync {
 }
 
 /// What a dialect of JSON lines can do with the lines of a session, or with an excerpt of them.
-pub(crate) trait LineRules {
+pub(crate) trait LineRules: Sync {
     /// The messages of the active path.
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error>;
 
@@ -159,11 +159,13 @@ pub(crate) fn is_of_a_framework(dialect: Dialect) -> bool {
 
 pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
     match dialect {
-        Dialect::ClaudeCode => agent(&claude_code::ClaudeCode),
+        Dialect::ClaudeCode => {
+            agent(&JsonLines(&claude_code::ClaudeCode, Some(claude_code::write::write)))
+        }
         Dialect::Cline => agent(&cline::Cline),
         Dialect::Goose => agent(&goose::Goose),
-        Dialect::OpenAiJsonl => &data_set::OpenAiJsonl,
-        Dialect::ShareGpt => &data_set::ShareGpt,
+        Dialect::OpenAiJsonl => &data_set::OPENAI_JSONL,
+        Dialect::ShareGpt => &data_set::SHARE_GPT,
         Dialect::LangChain => &frameworks::langchain::STORE,
         Dialect::PydanticAi => &frameworks::pydantic_ai::STORE,
         Dialect::VercelUi => &frameworks::vercel_ui::STORE,
@@ -182,23 +184,38 @@ pub(crate) fn format(dialect: Dialect) -> &'static dyn Format {
         Dialect::Otel => agent(&otel::Otel),
         Dialect::OpenCode => agent(&opencode::OpenCode),
         Dialect::OpenHands => agent(&openhands::OpenHands),
-        Dialect::Codex => agent(&codex::Codex),
+        Dialect::Codex => agent(&JsonLines(&codex::Codex, Some(codex::write))),
         Dialect::GeminiCli => agent(&gemini_cli::GeminiCli),
-        Dialect::QwenCode => agent(&qwen_code::QwenCode),
-        Dialect::Pi => agent(&pi::Pi),
-        Dialect::CopilotCli => agent(&copilot_cli::CopilotCli),
-        Dialect::ClaudeStream => agent(&logs::ClaudeStream),
-        Dialect::CodexExec => agent(&logs::CodexExec),
+        Dialect::QwenCode => agent(&JsonLines(&qwen_code::QwenCode, Some(qwen_code::write))),
+        Dialect::Pi => agent(&JsonLines(&pi::Pi, Some(pi::write))),
+        Dialect::CopilotCli => {
+            agent(&JsonLines(&copilot_cli::CopilotCli, Some(copilot_cli::write)))
+        }
+        Dialect::ClaudeStream => agent(&JsonLines(&logs::ClaudeStream, None)),
+        Dialect::CodexExec => agent(&JsonLines(&logs::CodexExec, None)),
         Dialect::Atif => agent(&atif::Atif),
-        Dialect::Kimi => agent(&logs::KIMI),
-        Dialect::Droid => agent(&logs::DROID),
-        Dialect::Grok => agent(&logs::GROK),
+        Dialect::Kimi => agent(&JsonLines(&logs::KIMI, None)),
+        Dialect::Droid => agent(&JsonLines(&logs::DROID, None)),
+        Dialect::Grok => agent(&JsonLines(&logs::GROK, None)),
     }
 }
 
 /// The reader and writer for the logs of an agent. Without the feature `agents`, a build contains none of them.
 fn agent(it: &'static dyn Format) -> &'static dyn Format {
     if cfg!(feature = "agents") { it } else { &Absent }
+}
+
+/// A dialect whose sessions are always JSON Lines: its rules and its writer.
+struct JsonLines(&'static dyn LineRules, Option<Write>);
+
+impl Format for JsonLines {
+    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
+        Some(self.0)
+    }
+
+    fn writer(&self) -> Option<Write> {
+        self.1
+    }
 }
 
 /// Agent logs that this build does not support.
@@ -433,8 +450,20 @@ pub(crate) fn count_off_path(
     (0..records).filter(counts).filter(|it| is_off(it)).count()
 }
 
+/// Replaces the lone surrogate escapes of a value that is sent, and reports them.
+pub(crate) fn replace_lone_surrogates(
+    value: Option<Value<'_>>,
+    place: SessionPlace,
+    has_marks: bool,
+    (findings, edits): (&mut Vec<Finding>, &mut Vec<Edit>),
+) {
+    let found = value.map(|it| edit::lone_surrogates(it, has_marks)).unwrap_or_default();
+    findings.extend(lone_surrogates(place, found.count));
+    edits.extend(found.edits);
+}
+
 /// The finding about lone surrogates in a record.
-pub(crate) fn lone_surrogates(place: SessionPlace, count: u64) -> Option<Finding> {
+fn lone_surrogates(place: SessionPlace, count: u64) -> Option<Finding> {
     (count > 0).then(|| {
         let message = "unpaired surrogate escape in text that is sent";
         let finding = Finding::error("session::lone-surrogate", place, message);

@@ -16,7 +16,7 @@ use msg_json::Writer;
 
 use self::faults::LateResult;
 use super::records::{Chain, Moves, Names};
-use super::{Format, LineRules, Mends, Write};
+use super::{LineRules, Mends};
 use crate::dialects::records;
 use crate::dialects::records::Event;
 use crate::edit::{Edit, Object, Value};
@@ -24,22 +24,12 @@ use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::frame::Lines;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::write::{WriteOptions, data_url, parts_but_results, write_arguments};
-use crate::{Error, edit, parts};
+use crate::{Error, parts};
 
 /// The dialect.
 pub(crate) struct Pi;
 
 const NAMES: Names = Names { id: "id", parent: "parentId", last_counts: true };
-
-impl Format for Pi {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-
-    fn writer(&self) -> Option<Write> {
-        Some(write)
-    }
-}
 
 impl LineRules for Pi {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
@@ -101,10 +91,8 @@ impl LineRules for Pi {
             let (found, added) = faults::without_content(lines, at).unzip();
             findings.extend(found);
             edits.extend(added);
-            let found = lines.value(at).map(|it| edit::mend(it, lines.has_marks()));
-            let found = found.unwrap_or_default();
-            findings.extend(super::lone_surrogates(lines.place(at), found.count));
-            edits.extend(found.edits);
+            let to = (&mut findings, &mut edits);
+            super::replace_lone_surrogates(lines.value(at), lines.place(at), lines.has_marks(), to);
         }
         let left = lines.records.len() - removed.len();
         let (moved, moves) = moves.unwrap_or_default();
@@ -415,7 +403,7 @@ fn usage(entry: &Object<'_>) -> Option<Usage> {
 
 // Writes a pi session (SE-135): a header, then entries that name their predecessor. A result is a message of its own.
 
-fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let time = crate::view::milliseconds(&options.now);
     let mut entries = Entries { options, time, out: Vec::new(), parent: None, count: 0 };
     entries.header();

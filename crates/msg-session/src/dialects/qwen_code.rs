@@ -12,7 +12,7 @@ use msg_core::{Message, Part, Report, Role, Usage};
 use msg_json::Writer;
 
 use super::records::{Chain, Names};
-use super::{Format, LineRules, Mends, Write};
+use super::{LineRules, Mends};
 use crate::dialects::gemini_cli::{response, user_part};
 use crate::edit::{Object, Value, quoted};
 use crate::error::SessionOptions;
@@ -21,22 +21,12 @@ use crate::link::{BlockKind, Content, Plan, Rules, Sender, Sent, results};
 use crate::parts::INTERRUPTED;
 use crate::view::{Draft, PartOrigin, View, maker};
 use crate::write::{WriteOptions, parts_but_results, record_id, write_arguments};
-use crate::{Error, edit, parts};
+use crate::{Error, parts};
 
 /// The dialect.
 pub(crate) struct QwenCode;
 
 const NAMES: Names = Names { id: "uuid", parent: "parentUuid", last_counts: false };
-
-impl Format for QwenCode {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-
-    fn writer(&self) -> Option<Write> {
-        Some(write)
-    }
-}
 
 impl LineRules for QwenCode {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
@@ -82,10 +72,8 @@ impl LineRules for QwenCode {
         findings.append(&mut plan.findings);
         let mut edits = plan.take_edits();
         for it in &sent {
-            let found = lines.value(it.record).map(|it| edit::mend(it, lines.has_marks()));
-            let found = found.unwrap_or_default();
-            findings.extend(super::lone_surrogates(it.place, found.count));
-            edits.extend(found.edits);
+            let to = (&mut findings, &mut edits);
+            super::replace_lone_surrogates(lines.value(it.record), it.place, lines.has_marks(), to);
         }
         let gone = (0..sent.len()).filter(|it| plan.is_gone(*it)).map(|it| sent[it].record);
         let mut removed: HashSet<usize> = gone.collect();
@@ -308,7 +296,7 @@ fn usage(record: &Object<'_>) -> Option<Usage> {
 
 // Writes a Qwen Code session (SE-134): records that name their predecessor, each with Gemini parts.
 
-fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     let mut records = Records { options, out: Vec::new(), parent: None, count: 0 };
     let mut names = HashMap::new();
     for message in messages {

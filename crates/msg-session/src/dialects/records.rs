@@ -17,7 +17,6 @@ use std::{
 use msg_core::Severity;
 
 use super::Mends;
-use crate::edit;
 use crate::edit::{Edit, Object, Value, set_member};
 use crate::error::{Finding, SessionPlace};
 use crate::frame::{Array, Lines};
@@ -49,7 +48,7 @@ enum Lost {
 /// How records move.
 #[derive(Default)]
 pub(super) struct Moves {
-    /// Of records the id of the one that they follow then, as JSON.
+    /// For each record, the id of the record that it follows after the repair, as JSON.
     pub(super) links: HashMap<usize, String>,
     /// The lines of those that move, in order, each with the record whose line is before it.
     pub(super) lines: Vec<(usize, String)>,
@@ -390,10 +389,8 @@ pub(super) fn check(
     let mut findings = std::mem::take(&mut plan.findings);
     let mut edits = plan.take_edits();
     for it in sent {
-        let found = file.value(it.record).map(|it| edit::mend(it, rules.has_marks));
-        let found = found.unwrap_or_default();
-        findings.extend(super::lone_surrogates(it.place, found.count));
-        edits.extend(found.edits);
+        let to = (&mut findings, &mut edits);
+        super::replace_lone_surrogates(file.value(it.record), it.place, rules.has_marks, to);
     }
     let gone: Vec<_> =
         (0..sent.len()).filter(|it| plan.is_gone(*it)).map(|it| sent[it].record).collect();

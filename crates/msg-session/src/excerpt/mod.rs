@@ -17,7 +17,7 @@
 //!
 //! ```text
 //! "▯170+91▯"         91 bytes from 170 of the clean text on   ▯ is U+E000, which the rest of the
-//! "▯170+91;3▯"       its text has 3 halves of characters      excerpt has only as an escape
+//! "▯170+91;3▯"       its text has 3 lone surrogates           excerpt has only as an escape
 //! "▯170+91236;0;91234;9024x19200~p▯"  a text of 91,234 bytes, an image of this size in PNG
 //! "▯170+91#▯"                         nothing but context that an agent put there
 //! ```
@@ -119,7 +119,8 @@ impl Elided<'_> {
                 Piece::Text(it) => res.extend_from_slice(it.as_bytes()),
                 Piece::Mark(it) => {
                     let value = self.clean.bytes(it.at..it.at + it.bytes)?;
-                    let value = if it.is_mended { edit::mended(value) } else { value };
+                    let value =
+                        if it.is_mended { edit::without_lone_surrogates(value) } else { value };
                     res.extend_from_slice(&value);
                 }
                 Piece::Span(it) => res.extend(self.clean.bytes(self.clean_span(it))?),
@@ -294,7 +295,7 @@ pub(crate) struct Mark {
     pub(crate) at: u64,
     pub(crate) bytes: u64,
     /// How many lone surrogate escapes the value contains.
-    pub(crate) halves: u64,
+    pub(crate) lone_surrogates: u64,
     /// The length of its text in bytes, without the quotes, if a rule needs it.
     pub(crate) len: Option<usize>,
     /// Width and height of an image in pixels.
@@ -311,8 +312,8 @@ impl Mark {
     /// The mark as JSON.
     pub(crate) fn json(self) -> String {
         let mut res = format!("\"{FRAME}{}+{}", self.at, self.bytes);
-        if self.halves > 0 || self.len.is_some() || self.is_mended {
-            let _ = write!(res, ";{}", self.halves);
+        if self.lone_surrogates > 0 || self.len.is_some() || self.is_mended {
+            let _ = write!(res, ";{}", self.lone_surrogates);
         }
         if let Some(len) = self.len {
             let _ = write!(res, ";{len}");
@@ -355,11 +356,11 @@ impl Mark {
         let mut fields = text.split(';');
         let (at, bytes) = fields.next()?.split_once('+')?;
         let (at, bytes) = (at.parse().ok()?, bytes.parse().ok()?);
-        let halves = fields.next().map_or(Some(0), |it| it.parse().ok())?;
+        let lone_surrogates = fields.next().map_or(Some(0), |it| it.parse().ok())?;
         let len = fields.next().and_then(|it| it.parse().ok());
         let size = fields.next().and_then(|it| it.split_once('x'));
         let size = size.and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
-        Some(Self { at, bytes, halves, len, size, look, is_context, is_mended })
+        Some(Self { at, bytes, lone_surrogates, len, size, look, is_context, is_mended })
     }
 }
 
@@ -525,7 +526,7 @@ mod mark_tests {
     #[test]
     fn a_mark_is_read_as_it_was_written() {
         let plain = Mark { at: 17, bytes: 4, ..Mark::default() };
-        let image = Mark { halves: 2, len: Some(9), size: Some((3, 4)), ..plain };
+        let image = Mark { lone_surrogates: 2, len: Some(9), size: Some((3, 4)), ..plain };
         let looked = Mark { look: Some(crate::link::Look::Png), is_context: true, ..image };
         for mark in [plain, image, looked, Mark { is_mended: true, ..looked }] {
             assert_eq!(Mark::read(&mark.json()), Some(mark));

@@ -143,7 +143,7 @@ impl Shortened {
             line,
             clean,
             copied: 0,
-            has_halves: edit::may_have_halves(line.as_bytes()),
+            has_lone_surrogates: edit::may_have_lone_surrogates(line.as_bytes()),
             has_frames: line.contains(FRAME),
             out: self,
         };
@@ -186,7 +186,7 @@ struct Walk<'l, 'o> {
     clean: u64,
     /// The offset up to which the line is copied or left out.
     copied: usize,
-    has_halves: bool,
+    has_lone_surrogates: bool,
     has_frames: bool,
     out: &'o mut Shortened,
 }
@@ -213,7 +213,7 @@ impl Walk<'_, '_> {
             }
             let at = reader.next_offset();
             let source = reader.raw().ok()?;
-            if self.has_halves {
+            if self.has_lone_surrogates {
                 // Sent content is repaired, whatever its name.
                 self.mark_if_long(at, at + source.len(), false);
                 continue;
@@ -287,13 +287,14 @@ impl Walk<'_, '_> {
             return;
         }
         self.copy(start);
-        let halves = if self.has_halves { edit::count(source) } else { 0 };
+        let lone_surrogates =
+            if self.has_lone_surrogates { edit::count_lone_surrogates(source) } else { 0 };
         let value = Value { source, at: start };
         let measured = (is_data && source.starts_with('"')).then(|| measure(value));
         let mark = Mark {
             at: self.clean + start as u64,
             bytes: source.len() as u64,
-            halves,
+            lone_surrogates,
             len: measured.map(|it| it.len),
             size: measured.and_then(|it| it.size),
             look: measured.map(|it| it.look),

@@ -19,30 +19,20 @@ use msg_core::{Part, Usage};
 use node::Nodes;
 use write::Mend;
 
-use super::{Format, LineRules, Mends, Write};
+use super::{LineRules, Mends};
 use crate::dialects::claude_code::node::Kind;
 use crate::dialects::claude_code::tree::Tree;
-use crate::edit::{Edit, Halves, set_member};
+use crate::edit::{Edit, set_member};
 use crate::error::{Finding, SessionOptions};
 use crate::excerpt::spelled;
 use crate::frame::Lines;
 use crate::link::results::TEXT_BLOCKS;
 use crate::link::{Content, Plan, Rules, Sender, Sent, results};
 use crate::view::{View, maker, messages};
-use crate::{Error, edit, parts};
+use crate::{Error, parts};
 
 /// The dialect.
 pub(crate) struct ClaudeCode;
-
-impl Format for ClaudeCode {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-
-    fn writer(&self) -> Option<Write> {
-        Some(write::write)
-    }
-}
 
 impl LineRules for ClaudeCode {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
@@ -131,9 +121,13 @@ fn finish(
     findings.extend(time.as_ref().map(|it| it.0.clone()));
     let mut edits = plan.take_edits();
     for it in plan.sent {
-        let found = surrogates(nodes, it.record);
-        findings.extend(super::lone_surrogates(it.place, found.count));
-        edits.extend(found.edits);
+        let to = (&mut findings, &mut edits);
+        super::replace_lone_surrogates(
+            nodes.said(it.record),
+            it.place,
+            nodes.lines.has_marks(),
+            to,
+        );
     }
     if options.all {
         edits.extend(tree.duplicates.iter().map(|it| nodes.lines.remove(*it as usize)));
@@ -173,12 +167,6 @@ fn copies_of_changed(nodes: &Nodes<'_>, tree: &tree::Tree<'_>, edits: &[Edit]) -
     let original = |copy: usize| tree.ids.get(nodes.uuid(copy)?).map(|it| *it as usize);
     let copies = tree.duplicates.iter().map(|it| *it as usize);
     copies.filter(|it| original(*it).is_some_and(is_changed)).collect()
-}
-
-fn surrogates(nodes: &Nodes<'_>, record: usize) -> Halves {
-    let has_marks = nodes.lines.has_marks();
-    let found = nodes.said(record).map(|it| edit::mend(it, has_marks));
-    found.unwrap_or_default()
 }
 
 fn lost_reply(nodes: &Nodes<'_>, reply: &LostReply) -> Finding {

@@ -152,7 +152,7 @@ fn is_hook(record: &Object<'_>) -> bool {
     record.inner("attachment").and_then(says).unwrap_or_default()
 }
 
-/// What the program makes of what a hook says.
+/// The text that the program sends for the output of a hook.
 fn told_by_hook(attachment: &Object<'_>) -> String {
     let text = |name: &str| parts::text(attachment, name);
     let said = match &*text("type") {
@@ -246,7 +246,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// What the program makes of what a hook says; none of another record.
+    /// The text that the program sends for the output of a hook; `None` for another record.
     pub(super) fn told_by_hook(&self, node: usize) -> Option<String> {
         let is_hook = self.list[node].kind == Kind::Hook;
         self.message(node).filter(|_| is_hook).map(|it| told_by_hook(&it))

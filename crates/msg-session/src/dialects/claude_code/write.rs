@@ -18,7 +18,7 @@ use crate::excerpt::spelled;
 use crate::link::Plan;
 use crate::write::{NEW_ID, WriteOptions, record_id, write_block};
 
-pub(super) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
+pub(crate) fn write(messages: &[Message], options: &WriteOptions, _: &mut Report) -> Vec<u8> {
     Records::new(options).write(messages)
 }
 

@@ -8,9 +8,8 @@
 //! {"timestamp":"…","type":"compacted","payload":{"message":"…","replacement_history":[…]}}
 //! ```
 
-mod leaves;
 mod mend;
-mod undone;
+mod rollbacks;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,7 +18,7 @@ use msg_core::{Message, Provenance, Report, Role, Usage};
 use msg_json::{Writer, to_text};
 use msg_openai::responses;
 
-use super::{Format, LineRules, Mends, Write};
+use super::{LineRules, Mends};
 use crate::edit::{Object, Value};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::excerpt::Mark;
@@ -27,20 +26,10 @@ use crate::frame::Lines;
 use crate::parts::Items;
 use crate::view::{Branch, BranchKind, PartOrigin, View, maker};
 use crate::write::{WriteOptions, in_a_line};
-use crate::{Error, edit, texts};
+use crate::{Error, texts};
 
 /// The dialect.
 pub(crate) struct Codex;
-
-impl Format for Codex {
-    fn line_rules(&self, _: &str, _: &[u8]) -> Option<&dyn LineRules> {
-        Some(self)
-    }
-
-    fn writer(&self) -> Option<Write> {
-        Some(write)
-    }
-}
 
 impl LineRules for Codex {
     fn view_lines(&self, lines: &Lines<'_>, options: &SessionOptions) -> Result<View, Error> {
@@ -72,16 +61,15 @@ impl LineRules for Codex {
         findings.append(&mut plan.findings);
         edits.append(&mut plan.edits);
         for it in &path.items {
-            let found = edit::mend(it.value, lines.has_marks());
-            findings.extend(super::lone_surrogates(it.place, found.count));
-            edits.extend(found.edits);
+            let to = (&mut findings, &mut edits);
+            super::replace_lone_surrogates(Some(it.value), it.place, lines.has_marks(), to);
         }
         let left = mend::write(lines, &path, &plan, header, &mut findings, &mut edits);
         Ok(Mends::new(lines.records.len(), left, findings, edits))
     }
 
     fn leaves(&self, lines: &Lines<'_>, leaves: &[usize]) -> Vec<Option<Vec<usize>>> {
-        leaves::of(lines, leaves)
+        rollbacks::records_of_leaves(lines, leaves)
     }
 }
 
@@ -125,7 +113,8 @@ impl<'a> Path<'a> {
     fn of(lines: &'a Lines<'_>, options: &SessionOptions) -> Result<Self, Error> {
         let end = crate::dialects::records_to_leaf(options, lines.records.len())?;
         let is_bare = !(0..end).any(|it| envelope_of(lines, it).is_some());
-        let mut res = Self { is_bare, undone: undone::of(lines, end), ..Self::default() };
+        let mut res =
+            Self { is_bare, undone: rollbacks::undone_compactions(lines, end), ..Self::default() };
         for at in 0..end {
             let Some(object) = lines.object(at) else { continue };
             match envelope(&object) {
@@ -440,7 +429,7 @@ fn add(res: &mut Items, item: &Item<'_>) {
 // Writes a Codex session (SE-82): a header, then each turn's items with the events that display them. msg-openai writes
 // the items.
 
-fn write(messages: &[Message], options: &WriteOptions, report: &mut Report) -> Vec<u8> {
+pub(super) fn write(messages: &[Message], options: &WriteOptions, report: &mut Report) -> Vec<u8> {
     let mut lines = CodexLines { options, out: Vec::new() };
     lines.line("session_meta", |it| {
         it.key("id").str(&options.session_id);

@@ -9,7 +9,6 @@ use msg_core::{Part, Role};
 use super::{Closing, Open, Store};
 use crate::dialects::Mends;
 use crate::dialects::records::File;
-use crate::edit;
 use crate::edit::{Edit, Object, Value, apply, drop_elements, quoted, set_member};
 use crate::error::{Finding, SessionOptions, SessionPlace};
 use crate::view::{PartOrigin, View};
@@ -123,10 +122,8 @@ pub(super) fn check(store: &Store, file: File<'_>, view: &View, options: &Sessio
     complete(&mut plan, view, &seen, &answers);
     plan.rename(&renamed);
     for record in 0..file.len() {
-        let Some(value) = file.value(record) else { continue };
-        let found = edit::mend(value, false);
-        plan.findings.extend(crate::dialects::lone_surrogates(file.place(record), found.count));
-        plan.edits.extend(found.edits);
+        let to = (&mut plan.findings, &mut plan.edits);
+        crate::dialects::replace_lone_surrogates(file.value(record), file.place(record), false, to);
     }
     plan.finish()
 }

@@ -16,6 +16,7 @@ use msg_core::{Message, Origin, Part, Report, Role, ToolResult};
 use msg_json::{Writer, to_text};
 
 use super::{Checked, Format, LineRules, Mends, Write};
+use crate::Error;
 use crate::dialects::frameworks::writing::Media;
 use crate::dialects::gemini_cli::results::Stored;
 use crate::dialects::gemini_cli::view::{Kind, Replay};
@@ -30,7 +31,6 @@ use crate::write::{
     WriteOptions, data_url, media_of_result, object_of, parts_but_results, project_hash,
     results_after, spoken, text_of, text_of_result, write_arguments, write_own,
 };
-use crate::{Error, edit};
 
 mod results;
 mod view;
@@ -99,9 +99,8 @@ fn check(file: File<'_>, options: &SessionOptions) -> Result<Mends, Error> {
         if !message.is_sent() {
             continue;
         }
-        let found = edit::mend(message.value, file.has_marks());
-        findings.extend(super::lone_surrogates(message.place, found.count));
-        edits.extend(found.edits);
+        let to = (&mut findings, &mut edits);
+        super::replace_lone_surrogates(Some(message.value), message.place, file.has_marks(), to);
     }
     let mut removed = check_results(file, &replay.messages, &answered);
     findings.append(&mut removed.findings);
