@@ -13,7 +13,6 @@ use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr};
 
 use msg_core::{IdSource, Message, UsedIds};
 use msg_json::{RelaxedEdit, RelaxedObject, TextState};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::Error;
 use crate::constants::FALLBACK_REQUEST_ARGS;
@@ -268,19 +267,7 @@ impl fmt::Display for IdPattern {
     }
 }
 
-/// From its text.
-impl<'de> Deserialize<'de> for IdPattern {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
-}
-
-/// As its text.
-impl Serialize for IdPattern {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
+msg_core::serde_as_text!(IdPattern);
 
 impl Piece {
     /// The field between two braces, if it is one.

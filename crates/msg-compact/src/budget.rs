@@ -362,11 +362,7 @@ impl FromStr for CacheCost {
     }
 }
 
-impl<'de> Deserialize<'de> for CacheCost {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(read CacheCost);
 
 impl Serialize for CacheCost {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -235,11 +235,7 @@ impl FromStr for Pin {
     }
 }
 
-impl<'de> Deserialize<'de> for Pin {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(read Pin);
 
 impl Pin {
     /// Whether this message pins its section or pair.

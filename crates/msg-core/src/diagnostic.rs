@@ -570,6 +570,47 @@ macro_rules! setters {
     )*};
 }
 
+/// The serde form of a type whose JSON is a text: it is read with its `FromStr`, and written with its `Display`. A
+/// type after `read` is only read.
+///
+/// ```
+/// # #[derive(Debug, PartialEq)]
+/// struct Version(u32);
+///
+/// impl std::str::FromStr for Version {
+///     type Err = std::num::ParseIntError;
+///
+///     fn from_str(text: &str) -> Result<Self, Self::Err> {
+///         text.trim_start_matches('v').parse().map(Self)
+///     }
+/// }
+///
+/// msg_core::serde_as_text!(read Version);
+/// assert_eq!(serde_json::from_str::<Version>(r#""v3""#).ok(), Some(Version(3)));
+/// ```
+#[macro_export]
+macro_rules! serde_as_text {
+    (read $type:ty) => {
+        /// From its text.
+        impl<'de> ::serde::Deserialize<'de> for $type {
+            fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = <String as ::serde::Deserialize>::deserialize(from)?;
+                text.parse().map_err(::serde::de::Error::custom)
+            }
+        }
+    };
+    ($type:ty) => {
+        $crate::serde_as_text!(read $type);
+
+        /// As its text.
+        impl ::serde::Serialize for $type {
+            fn serialize<S: ::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+    };
+}
+
 /// One row of a crate's table of diagnostic codes, written with [`codes!`](crate::codes!).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

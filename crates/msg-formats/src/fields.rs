@@ -14,7 +14,6 @@ use std::{fmt, ops::Range, str::FromStr};
 
 use msg_core::{pointer_step, step_name};
 use msg_json::{JsonError, Kind, Reader};
-use serde::{Deserialize, Deserializer};
 
 use crate::refusal::Refusal;
 
@@ -149,12 +148,7 @@ impl FromStr for JoinedPaths {
     }
 }
 
-impl<'de> Deserialize<'de> for JoinedPaths {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(read JoinedPaths);
 
 /// The maximum number of steps of a path.
 const MOST_STEPS: usize = 32;
@@ -219,12 +213,7 @@ impl fmt::Display for FieldPath {
     }
 }
 
-impl<'de> Deserialize<'de> for FieldPath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(read FieldPath);
 
 impl FieldPath {
     /// The values at this path, in document order. In a document that is a list, a path that begins with a member

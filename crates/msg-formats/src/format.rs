@@ -8,7 +8,6 @@ use std::str::FromStr;
 use msg_cache::Rewrite;
 use msg_codec::StreamFamily;
 use msg_core::{Code, Diagnostic, Message};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::formats::FORMATS;
@@ -183,15 +182,4 @@ impl fmt::Debug for Format {
     }
 }
 
-impl Serialize for Format {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Format {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(Format);

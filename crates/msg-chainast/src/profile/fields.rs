@@ -5,7 +5,7 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
 use msg_core::Severity;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ProviderRule;
@@ -555,21 +555,9 @@ impl fmt::Display for CharClass {
     }
 }
 
-/// From its text.
-impl<'de> Deserialize<'de> for CharClass {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(CharClass);
 
-/// As its text.
-impl Serialize for CharClass {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
-    }
-}
-
-// How the value of one field is read and given back, and what is said of one that does not fit.
+// Reads and returns the value of one field, and describes a value that does not fit.
 
 /// Why a field cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

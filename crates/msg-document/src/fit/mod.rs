@@ -17,7 +17,7 @@ use msg_compact::count::{Forge, Script, ToolSpec, Wolo};
 use msg_compact::{MediaRates, Plan, TokenCounter};
 use msg_core::{Message, RawJson, Report};
 use msg_formats::{ReadOptions, Refusal};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -108,12 +108,7 @@ impl FromStr for Counter {
     }
 }
 
-impl<'de> Deserialize<'de> for Counter {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(read Counter);
 
 // Tool definitions as a request body or a file of them has them.
 

@@ -6,7 +6,7 @@ use msg_anthropic::EventOptions;
 use msg_codec::{Assembled, AssembledChoice, StreamFamily};
 use msg_core::{Code, Diagnostic, FinishReason, Message, Report, Role};
 use msg_formats::Refusal;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::stream;
 
@@ -117,12 +117,7 @@ impl FromStr for Provider {
     }
 }
 
-impl<'de> Deserialize<'de> for Provider {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map_err(serde::de::Error::custom)
-    }
-}
+msg_core::serde_as_text!(read Provider);
 
 /// The form in which a stream is returned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
