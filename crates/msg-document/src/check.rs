@@ -21,13 +21,13 @@ use crate::document::{Document, is_foreign_part};
 use crate::json::{repair_json, to_json};
 use crate::lead::has_speakers;
 use crate::options::{CheckOptions, RepairOptions};
-use crate::prompt::check_prompt;
 use crate::repair::repair_one;
 use crate::rows::{Row, new_findings};
 use crate::schemas::check_head;
 use crate::settings::{Asked, check_settings};
 use crate::shapes::{
-    STRICT, give_answers, is_asked, is_strict, other_notes, refused_shapes, says_unread, tool_names,
+    STRICT, check_prompt, give_answers, is_asked, is_strict, other_notes, refused_shapes,
+    says_unread, tool_names,
 };
 use crate::skeleton::Skeleton;
 

@@ -21,11 +21,12 @@ use crate::document::Document;
 use crate::head_edits::HeadEdits;
 use crate::lead::Breakpoints;
 use crate::options::{CheckOptions, RepairOptions};
-use crate::prompt;
 use crate::rows::{Row, new_findings, one_format};
 use crate::schemas::add_schema_edits;
 use crate::settings::add_setting_edits;
-use crate::shapes::{forget_shapes_at, is_asked, is_wrong_type, refused_shapes};
+use crate::shapes::{
+    forget_shapes_at, has_prompt_member, is_asked, is_wrong_type, mend_prompt, refused_shapes,
+};
 use crate::skeleton::Skeleton;
 
 /// Repairs a document with the smallest edits. Bytes that no edit names stay the same.
@@ -308,10 +309,10 @@ impl Document {
             let chain = self.check_chain(&options.as_check());
             foreign.extend(unread_calls(self.as_unread(), &foreign, &chain));
         }
-        let has_prompt = profile.is_some_and(|it| prompt::is_judged(self, it));
+        let has_prompt = profile.is_some_and(|it| has_prompt_member(self, it));
         let mut messages = self.take_messages();
         if has_prompt {
-            shapes.extend(prompt::mend_prompt(&mut messages));
+            shapes.extend(mend_prompt(&mut messages));
         }
         for at in shapes.iter().filter_map(|it| it.at.message) {
             forget_shapes_at(&mut messages, at);
@@ -326,7 +327,7 @@ impl Document {
         };
         if has_prompt {
             // One that was moved to the front is told of as that.
-            prompt::mend_prompt(&mut messages);
+            mend_prompt(&mut messages);
         }
         if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
             found.extend(breakpoints.keep_in(&mut messages));

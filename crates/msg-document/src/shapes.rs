@@ -13,18 +13,18 @@ use msg_chainast::Profile;
 use msg_codec::codec::{Context, Placement, forget_whole};
 use msg_core::request::{RequestHead, Tool};
 use msg_core::{Code, Diagnostic, Message, Origin, Part, RawJson, Role, Severity};
-use msg_formats::ReadOptions;
+use msg_formats::{ReadOptions, Side};
 use msg_openai::chat::forget_spellings;
 
 use crate::api_shapes::{Completed, Judged};
 use crate::document::Document;
 
-/// Who defines a format, and refuses what it does not have; of those who imitate one it is not known, and recorded
-/// requests with an empty `tool_calls` were answered (Mistral).
+/// The providers that define a format and refuse what it does not have. Of providers that imitate a format this is not
+/// known: recorded requests with an empty `tool_calls` were answered (Mistral).
 pub(crate) const STRICT: [&str; 7] =
     ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
 
-/// Gives what an API answers to a missing id to the finding of the chain that is about it.
+/// Moves the API's answer to a missing id to the finding of the chain about the same id.
 pub(crate) fn give_answers(missing: &mut Vec<Diagnostic>, found: &mut [Diagnostic]) {
     missing.retain_mut(|it| {
         let is_same = |other: &&mut Diagnostic| {
@@ -207,4 +207,53 @@ impl Document {
         again.set_source(completed.text.into_bytes());
         Some((again, found))
     }
+}
+
+// A system prompt among the messages of an Anthropic request, although the API has a member for it (PM-244):
+//
+// ```text
+// {"messages":[{"role":"system","content":"Be brief."},{"role":"user",…}]}
+// {"system":"Be brief.","messages":[{"role":"user",…}]}                      as it is repaired
+// ```
+
+/// Reports a system prompt that is among the messages.
+pub(crate) fn check_prompt(document: &Document, profile: Option<&Profile>) -> Vec<Diagnostic> {
+    let profile = profile.filter(|it| has_prompt_member(document, it));
+    let found = profile.into_iter().flat_map(|profile| {
+        listed_prompts(document.messages()).map(|at| {
+            let mut it = misplaced_prompt(at).with_fix("move it to `system`");
+            it.answer = profile.answer(&it).cloned();
+            it
+        })
+    });
+    found.collect()
+}
+
+/// Takes the system prompt out of the list of messages, and returns the edits.
+pub(crate) fn mend_prompt(messages: &mut [Message]) -> Vec<Diagnostic> {
+    let places: Vec<usize> = listed_prompts(messages).collect();
+    places.iter().for_each(|at| messages[*at].clear_layout());
+    places.into_iter().map(|at| misplaced_prompt(at).with_fix("moved to `system`")).collect()
+}
+
+/// Whether a document is a request that is sent to Anthropic unchanged.
+pub(crate) fn has_prompt_member(document: &Document, profile: &Profile) -> bool {
+    &*profile.name == "anthropic"
+        && document.format().name() == "anthropic"
+        && document.side() == Side::Conversation
+        && document.head().is_some()
+}
+
+fn misplaced_prompt(at: usize) -> Diagnostic {
+    let text = "the system prompt is among the messages, and not in `system`";
+    Diagnostic::error(Code::new("profile::setting"), text).at_message(at)
+}
+
+/// The system messages at the beginning that were read from the list of messages.
+fn listed_prompts(messages: &[Message]) -> impl Iterator<Item = usize> {
+    let is_listed = |it: &Message| {
+        Placement::in_layout(it.extra.layout(&Origin::Anthropic)).has(Placement::LISTED)
+    };
+    let leading = messages.iter().enumerate().take_while(|it| it.1.role.is_system());
+    leading.filter(move |it| is_listed(it.1)).map(|it| it.0)
 }

@@ -13,9 +13,7 @@
 mod breach;
 mod foreign_parts;
 mod json_text;
-mod marks;
 mod missing;
-mod report;
 mod table;
 mod texts;
 mod unread;

@@ -11,9 +11,8 @@ use msg_json::{Kind, Reader};
 
 use super::breach::{Breach, Inner, Marker};
 use super::json_text::{
-    Members, elements, members, members_around, next_element, of, text, text_of,
+    Marks, Members, elements, members, members_around, next_element, of, part_count, text, text_of,
 };
-use super::marks::{Marks, size};
 use super::missing::{
     Insertion, forced_kind, forced_type, forced_value, is_tool, offset, other_tool,
 };
@@ -159,7 +158,7 @@ impl<'a> Walk<'a> {
             let Some((element, members, after)) = next_element(rest) else { break };
             rest = after;
             self.element = Some(at);
-            self.elements.push(members.as_ref().map_or(0, |it| size(it, self.api.attached)));
+            self.elements.push(members.as_ref().map_or(0, |it| part_count(it, self.api.attached)));
             self.last.push((Cow::default(), None));
             self.source.role = Cow::default();
             if let Some(members) = &members {

@@ -16,10 +16,10 @@ use msg_formats::HeadEdit;
 
 use crate::head_edits::{HeadEdits, Tense};
 
-/// A request, and who is asked.
+/// A request, and the provider that it is for.
 pub(crate) struct Asked<'a> {
     pub(crate) head: &'a RequestHead,
-    /// As it is for the model.
+    /// The profile, with what differs for the model.
     pub(crate) profile: &'a Profile,
     pub(crate) messages: &'a [Message],
     /// The name of the format.
@@ -27,13 +27,13 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether the request is in the provider's own format, so that it is sent as it is.
+    /// Whether the request is in the provider's own format, so it is sent unchanged.
     fn is_own(&self) -> bool {
         self.profile.format == self.format
     }
 }
 
-/// What the provider refuses in the settings of a head.
+/// Reports the settings of a head that the provider refuses.
 pub(crate) fn check_settings(asked: &Asked<'_>) -> Vec<Diagnostic> {
     let all = ranges::refused(asked).into_iter().chain(together::refused(asked));
     let answered = |it: Refused| {
@@ -44,7 +44,7 @@ pub(crate) fn check_settings(asked: &Asked<'_>) -> Vec<Diagnostic> {
     all.map(answered).collect()
 }
 
-/// Adds their mends.
+/// Adds the edits that repair them.
 pub(crate) fn add_setting_edits(asked: &Asked<'_>, res: &mut HeadEdits) {
     for mut it in ranges::refused(asked).into_iter().chain(together::refused(asked)) {
         it.edits.drain(..).for_each(|(pointer, edit)| res.add(pointer, edit));
@@ -52,10 +52,10 @@ pub(crate) fn add_setting_edits(asked: &Asked<'_>, res: &mut HeadEdits) {
     }
 }
 
-/// A setting that is refused, and its mend.
+/// A refused setting, and its repair.
 struct Refused {
     found: Diagnostic,
-    /// What a mend does and did; none if there is none.
+    /// The repair in the imperative and in the past; `None` without a repair.
     fix: Option<(String, String)>,
     edits: Vec<(String, HeadEdit)>,
 }
@@ -66,13 +66,13 @@ impl Refused {
         Refused { found: found.at_pointer(pointer), fix: None, edits: Vec::new() }
     }
 
-    /// Another value is the mend.
+    /// Repaired by another value.
     fn set(self, pointer: &str, value: RawJson) -> Self {
         let fix = (format!("write {}", value.text()), format!("wrote {}", value.text()));
         self.mended(fix, [(pointer, HeadEdit::Set(value))])
     }
 
-    /// To leave a setting out is the mend.
+    /// Repaired by leaving the setting out.
     fn removed(self, pointer: &str) -> Self {
         let name = pointer.trim_start_matches('/').replace('/', ".");
         let fix = (format!("remove `{name}`"), format!("removed `{name}`"));
