@@ -308,22 +308,17 @@ impl FileSource {
 }
 
 /// How much of a file to inspect to recognise its format.
-const HEAD: usize = 1 << 20;
+const HEAD: u64 = 1 << 20;
 
 impl FileSource {
     /// The first lines, or all if there are few.
     fn head(&self) -> io::Result<Vec<u8>> {
-        let mut res = vec![0; usize::try_from(self.len).unwrap_or(HEAD).min(HEAD)];
-        let mut len = 0;
-        while len < res.len() {
-            match self.read_at(len as u64, &mut res[len..])? {
-                0 => break,
-                n => len += n,
-            }
+        let mut res = Vec::new();
+        (&self.file).take(HEAD.min(self.len)).read_to_end(&mut res)?;
+        let is_all = res.len() as u64 == self.len;
+        if let Some(end) = memchr::memrchr(b'\n', &res).filter(|_| !is_all) {
+            res.truncate(end);
         }
-        let is_all = len as u64 == self.len;
-        let end = memchr::memrchr(b'\n', &res[..len]).filter(|_| !is_all);
-        res.truncate(end.unwrap_or(len));
         Ok(res)
     }
 }
