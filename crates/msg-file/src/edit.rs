@@ -407,7 +407,7 @@ fn others_stay_but(old: &MessageFile, new: &MessageFile, edited: Edited) -> bool
 }
 
 fn same(a: &Cell, b: &Cell) -> bool {
-    // What the title says of a type depends on the agents of other cells.
+    // The type in a title depends on the agents of other cells.
     let strong_and_type = |it: &Cell| (it.raw.at.strong, it.type_name().map(Cow::into_owned));
     strong_and_type(a) == strong_and_type(b) && a.raw.says_the_same(&b.raw)
 }

@@ -287,7 +287,7 @@ impl<'a> Projection<'a> {
         mut answers: Vec<Answer>,
     ) {
         let before = answers.len();
-        // What vectors grow to of themselves is four times of what most messages need.
+        // A vector grows to four elements by itself; most messages need one.
         message.parts.reserve_exact(calls.len());
         sources.reserve_exact(calls.len());
         for (i, cell) in calls.iter().enumerate() {

@@ -78,7 +78,7 @@ pub struct ReadOptions {
     pub fields: RowFields,
 }
 
-/// The most bytes of a document where nothing else is said: 256 MiB.
+/// The default size limit of a document: 256 MiB.
 const MAX_BYTES: u64 = 256 << 20;
 
 impl Default for ReadOptions {

@@ -38,7 +38,7 @@ const MAX_DEPTH: usize = 32;
 /// A place in objects.
 struct Objects<'py> {
     value: Bound<'py, PyAny>,
-    /// So many bytes of JSON may follow.
+    /// How many more bytes of JSON are allowed.
     room: u64,
 }
 
@@ -118,7 +118,7 @@ fn with_text<'py>(
     }
     let object = value.cast::<PyDict>()?.copy()?;
     let name = PyString::new(value.py(), step);
-    // What a text takes the place of says nothing.
+    // A value that the text replaces is not needed.
     let member = if rest.is_empty() { None } else { object.get_item(&name)? };
     let member = member.unwrap_or_else(|| value.py().None().into_bound(value.py()));
     object.set_item(name, with_text(&member, rest, text)?)?;

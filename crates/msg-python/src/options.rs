@@ -73,7 +73,7 @@ impl Act {
     }
 }
 
-/// What an act understands its options as.
+/// The parsed options of an act.
 pub(crate) trait Understood: Any + Send + Sync + Sized {
     fn of(json: &[u8]) -> Result<Self, Refusal>;
 

@@ -22,7 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Repaired>()
 }
 
-/// What was found, and the objects that it is once they were asked for.
+/// Findings, and their Python objects once they were requested.
 struct Findings {
     report: Report,
     objects: PyOnceLock<Py<PyTuple>>,
@@ -81,7 +81,7 @@ pub(crate) struct Checked {
     /// No finding is an error.
     #[pyo3(get)]
     ok: bool,
-    /// What was read.
+    /// The format that was read.
     #[pyo3(get)]
     format: Cow<'static, str>,
     /// How many messages were read.

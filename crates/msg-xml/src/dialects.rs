@@ -581,7 +581,7 @@ pub(crate) struct Opened<'a> {
     pub(crate) text: bool,
 }
 
-/// What `parser` finds at `p`, and one past it; it waits while that is undecided find something.
+/// The result of `parser` at `p`, and the offset after it. Waits for more input while the result is undecided.
 fn at<'a, T>(
     w: &Input<'a>,
     p: usize,

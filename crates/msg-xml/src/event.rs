@@ -378,7 +378,7 @@ pub struct Drain<'a> {
 pub(crate) enum Whole<'a> {
     Text,
     Thinking,
-    /// Of the value of this call and path.
+    /// The value of an argument: its call and path.
     Arg(u32, &'a ArgPath),
 }
 
@@ -441,7 +441,7 @@ fn event<'a>(
 ) -> Event<'a> {
     let str = |from, to| Input { text, base, eof: false }.str(from, to);
     let places = |from, to| shifts.raw(from)..shifts.raw(to);
-    // What is left over is cleared with the next chunk.
+    // The remaining event is cleared with the next chunk.
     match std::mem::replace(ev, Ev::Begin { call: 0 }) {
         Ev::Text { from, to } => Event::Text { text: str(from, to).into(), span: places(from, to) },
         Ev::Thinking { from, to, style } => {

@@ -175,7 +175,7 @@ impl Json {
     }
 }
 
-/// Reads a whole text as one value with blanks around it. The flag tells of repairs.
+/// Reads a whole text as one value with blanks around it. The flag says whether it was repaired.
 pub(crate) fn parse(text: &str, max_depth: usize) -> Option<(Json, bool)> {
     let text = crate::lex::trim(text);
     let read = read(text, max_depth).ok()?;
@@ -259,7 +259,7 @@ impl Reader<'_> {
                 b'-' | b'0'..=b'9' => self.number()?,
                 _ => self.word()?,
             };
-            // What ends with it, up to the next value.
+            // Closes the values that end with it, up to the next value.
             loop {
                 match self.open.last_mut() {
                     None => return Ok(value),

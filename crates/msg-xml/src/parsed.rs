@@ -126,7 +126,7 @@ type Kind = Option<ThinkingStyle>;
 struct Piece {
     kind: Kind,
     text: String,
-    /// So many bytes of the text have been taken out at its beginning.
+    /// The number of bytes that were removed from the start of the text.
     gone: usize,
     span: Range<u64>,
 }
@@ -156,7 +156,7 @@ enum Item {
 pub struct Collector {
     items: Vec<Item>,
     diagnostics: Vec<Diagnostic>,
-    /// What is after the calls that were reclaimed last.
+    /// The items after the calls that were reclaimed last.
     after: Option<VecDeque<Item>>,
 }
 
@@ -253,7 +253,7 @@ impl Piece {
         &self.text[self.gone..]
     }
 
-    /// Where its text has this position of the input; what is not its bytes is one character, and stays whole.
+    /// The offset in its text of this position of the input. A replaced sequence is one character, and is not split.
     fn index(&self, pos: u64) -> usize {
         if pos <= self.span.start {
             return self.gone;
@@ -280,7 +280,7 @@ impl Piece {
     }
 }
 
-/// What is not yet a segment: text, and a thought after it.
+/// The text, and the thinking after it, that are not a segment yet.
 #[derive(Default)]
 struct Open {
     segments: Vec<ParsedPart>,
@@ -476,7 +476,7 @@ impl ParsedCall {
 /// A call that was cut off by the end of the message. It cannot be turned into a [`ParsedCall`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartialCall {
-    /// What is known of it; without a name, if that had not been closed.
+    /// The known part of the call; it has no name if the name was not closed.
     pub(crate) known: ParsedCall,
     pub(crate) has_name: bool,
 }

@@ -401,12 +401,12 @@ pub(crate) fn wrong_type<'a>(part: &'a Part, profile: &Profile) -> Option<(&'a s
     let (told, data) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
     let essence = told.split(';').next()?;
     let usual = usual_name(essence);
-    // What begins as WebP may be sound; its name is after its length.
+    // Data that begins like WebP may be audio; the name follows the length.
     let is_whole = |is: &str| is != "image/webp" || data.get(12..16) == Some("RUJQ");
     let begins = BEGINNINGS.iter().find(|it| data.starts_with(it.0) && is_whole(it.1));
     let begins = begins.map(|it| it.1);
     let by_data = begins.filter(|it| profile.image_type_true && usual != Some(it));
-    // What is not accepted may only be called so.
+    // A type that is not accepted may only be a wrong name.
     let is = by_data.or(usual.or(begins).filter(|_| !is_taken(essence, profile)))?;
     let is_image = told.get(..6).is_some_and(|it| it.eq_ignore_ascii_case("image/"));
     (told != is && is_image && is_taken(is, profile)).then_some((told, is))

@@ -151,7 +151,7 @@ pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<
     let n_answers = before.iter().rev().take_while(|it| is(it, Role::Assistant)).count();
     let answer = &before[before.len() - n_answers..];
     let first = answer.iter().find_map(|it| it.message.parts.first().map(|part| (it, part)));
-    // One that no request may end with is told of as that.
+    // A message that may not end a request is reported as such.
     let is_judged = profile.reasoning_first && (n_results > 0 || !profile.user_last);
     let (item, part) = first.filter(|_| is_judged)?;
     let sentence = match n_results {
@@ -308,7 +308,7 @@ pub(crate) fn is_empty(text: &str, blank: bool) -> bool {
     if blank { text.trim().is_empty() } else { text.is_empty() }
 }
 
-// What a provider refuses of media and only decoding could mend: types, addresses, sizes (PM-33 to PM-36, PM-110,
+// Media that a provider refuses and only decoding could repair: types, addresses, sizes (PM-33 to PM-36, PM-110,
 // PM-111). Judged on the input messages.
 
 /// All of it, in the order of the input. Linear; payloads are measured, and of images the header is read.
@@ -366,7 +366,7 @@ fn too_large(part: &Part, side_max: usize) -> Option<Diagnostic> {
     is_larger.then(|| Diagnostic::error(Code::new("profile::image-size"), sentence))
 }
 
-/// What is accepted instead, where these are few.
+/// The accepted types, if there are few.
 fn expected(types: &[String]) -> String {
     const FEW: usize = 7;
     match types.split_last() {
@@ -402,7 +402,7 @@ fn refused(part: &Part, profile: &Profile) -> Option<Diagnostic> {
         false => (&profile.file_types, "profile::file-type"),
     };
     if let Some(kind) = kind
-        // One that is mended is said with its edit.
+        // A repaired one is reported with its edit.
         && media::wrong_type(part, profile).is_none()
         && (is_image || media::is_document(part))
         && !types.is_empty()

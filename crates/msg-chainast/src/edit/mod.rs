@@ -494,7 +494,7 @@ impl Ids {
             };
             self.add(sections, &result.call_id, entry);
         }
-        // Of one id in one pair, the last to be added is the next to be answered: the first call.
+        // Calls with the same id in a pair are answered in order, so the first call is added last.
         for (call, answered) in calls.iter().zip(answered).rev() {
             if !*answered {
                 self.add(sections, &call.id, Entry::pending(place(call)));

@@ -102,7 +102,7 @@ impl Profile {
     /// ```
     pub fn answer(&self, finding: &Diagnostic) -> Option<&Arc<str>> {
         let tells = self.rules.iter().filter(|it| it.tells_of(finding));
-        // Of several the one that says most of the finding, else the first.
+        // The rule with the longest matching text wins, otherwise the first one.
         tells.rev().max_by_key(|it| it.says.len()).map(|it| &it.answer)
     }
 

@@ -501,9 +501,9 @@ impl ToolResult {
     }
 
     setters! {
-        /// Of the tool with this name.
+        /// With the name of the tool.
         with_name(name: impl Into<String>) name = Some(name.into());
-        /// As what a tool that failed gave back.
+        /// Marks it as the result of a failed tool.
         with_error() is_error = true;
     }
 }

@@ -352,7 +352,7 @@ impl Appender {
             lock.file.set_len(offset).map_err(at("write", &self.real))?;
         }
         if let Err(failed) = lock.append(draft.record(), offset) {
-            // What was there is put back, and the journal is of no use.
+            // The old bytes are restored, so the journal is not needed.
             let _ = lock.file.write_all(&draft.over);
             self.clear_journal(lock);
             return Err(failed);
@@ -377,7 +377,7 @@ impl Appender {
             return Ok(());
         };
         let noted = sidecar.write(&content, false);
-        // What is written over is gone for a moment: the journal has to be on the disk by then.
+        // The overwritten bytes are missing for a moment: the journal must be on disk before that.
         let synced = match draft.over.is_empty() || self.options.durability != Durability::Sync {
             true => Ok(()),
             false => sidecar.file.sync_data(),

@@ -28,7 +28,7 @@ use nom::{
 use crate::document::Span;
 
 // Headings: cell markers with title and id (MF-6, MF-7), lines that almost are markers, and the
-// ordinary ATX headings among which an `.md` file's section is looked for (MF-5).
+// ordinary ATX headings among which the section of an `.md` file is found (MF-5).
 
 /// The two kinds of cells (MF-6).
 ///

@@ -50,7 +50,7 @@ pub(crate) enum Strength {
     Strong,
 }
 
-/// A value whose end is looked for.
+/// A value whose end is searched for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'v> {
     /// The element's name.

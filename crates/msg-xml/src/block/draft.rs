@@ -282,7 +282,7 @@ impl Calls {
         if !whole && !calls[last].too_large {
             truncate(&mut notes, last, start, end);
         }
-        // What is too large cannot become text.
+        // A call that is too large cannot become text.
         let large = calls.iter().filter(|call| call.too_large).count();
         let is_lost = large == calls.len() || large > 0 && self.is_refused();
         let outcome = match too_large || is_lost {

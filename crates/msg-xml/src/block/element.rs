@@ -188,7 +188,7 @@ impl<'a> Grammar<'a> {
             End::At(to, end) => {
                 return Ok((Json::String(self.text_value(elem.content, to, &inside)), to, end));
             }
-            // What is not stored (XT-28) mends nothing.
+            // Text that is not stored (XT-28) cannot be used for a repair.
             End::Stop(stop) | End::Bare(stop) if self.is_large(stop) => Mended::before(stop),
             End::Stop(stop) | End::Bare(stop) => self.search.mend(&value, &inside, stop)?,
             End::Far => self.search.cut_short(&value, &inside),

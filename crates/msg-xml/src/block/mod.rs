@@ -230,9 +230,9 @@ pub(crate) struct Extent {
 
 /// The token at a `<`.
 pub(crate) enum Mark {
-    /// What may end the block: one past it.
+    /// A tag that may end the block: the offset after it.
     Close(usize),
-    /// What may begin a block in it: up to where that shows.
+    /// A tag that may begin a block inside it: the offset at which this is certain.
     Opener(usize),
     /// A close tag of ARGS, or an empty element: one past its name.
     Args(usize),

@@ -49,7 +49,7 @@ pub(crate) enum Flow {
     Plain(usize, usize),
     /// In a section, of which everything before has been sent.
     Section(usize),
-    /// The rest comes with the value, whose end is looked for from here on; sections were seen.
+    /// The rest comes with the value, whose end is searched for from here on; sections were seen.
     Held(usize, bool),
 }
 

@@ -60,7 +60,7 @@ pub(crate) enum Next {
     Text,
     /// The end of input.
     End,
-    /// What has come does not say.
+    /// Undecided until more input arrives.
     Pending,
 }
 
@@ -265,7 +265,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Makes tokens in ascending order; where comments and instructions end is looked for once.
+/// Makes tokens in ascending order. The ends of comments and instructions are searched for once.
 struct Ends<'a> {
     w: Input<'a>,
     /// The next end, if it was searched for; `Some(None)` if it does not exist.

@@ -40,7 +40,7 @@ pub(crate) struct Cx<'a, 'w> {
 /// Whatever reads a block.
 #[derive(Debug)]
 pub(crate) enum Reader {
-    /// What is stored until its end has come.
+    /// A block that is stored until its end arrives.
     Stored(Box<Block>),
     Tags(Box<TagReader>),
     /// A call between special tokens.

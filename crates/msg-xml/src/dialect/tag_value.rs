@@ -52,11 +52,11 @@ pub(crate) struct Value {
     block: Option<usize>,
     /// The first tag of the dialect in it. The bytes before it certainly belong to the value.
     first: Option<usize>,
-    /// There are only blanks before.
+    /// The end of the leading blanks.
     blank: usize,
     /// The end of the sent bytes, once non-blank text shows what the block rule takes.
     pub(crate) sent: Option<usize>,
-    /// Too many before it had no end: from here on none is looked for.
+    /// After too many without an end, ends are not searched for from this offset on.
     far: usize,
 }
 

@@ -322,7 +322,7 @@ impl TokenReader {
             Scanned::Broken(at) => Ok(self.refuse(self.broken(syntax), at)),
             Scanned::End(to) => {
                 self.at = to;
-                // What is too large has not been kept.
+                // A call that is too large was not stored.
                 if self.is_large(to, cx.opts) {
                     self.calls.cur.too_large = true;
                     self.state = State::Close;
@@ -556,7 +556,7 @@ impl TokenReader {
                     cx.queue.name(n, name);
                 }
             }
-            // What has begun of a list that was cut is in its one incomplete call.
+            // All calls begun in a truncated list are in its one incomplete call.
             let code = Code::TruncatedToolCall;
             let left = self.call + calls.len() as u32..self.call + begun;
             left.for_each(|call| cx.queue.push(Ev::Void { call, code }));

@@ -44,7 +44,7 @@ struct Lines {
     /// The character and length of the run that closes it at least.
     ch: u8,
     n: usize,
-    /// The line that is looked at for it, and whether it is known to have none.
+    /// The line that is searched for it, and whether it is known to have none.
     line: usize,
     judged: bool,
     /// The first closing line's break.
@@ -144,7 +144,7 @@ impl Machine {
             self.text_upto(flow.max(self.sent));
         }
         if text_only {
-            // Nothing of it is read again.
+            // Its text is not read again.
             self.pos = self.sent;
         }
         match reading {
@@ -307,7 +307,7 @@ fn may_go_on(w: &Input<'_>, p: usize) -> bool {
     rest.trim_matches(['`', '~']).is_empty() || rest.starts_with('<') && !rest.contains('>')
 }
 
-// What a line begins with: a fence, a quote, a bracket, or nothing of note (XT-4, XT-5, XT-8).
+// What a line begins with: a fence, a quote, a bracket, or none of these (XT-4, XT-5, XT-8).
 
 /// The kind of a line, by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -112,7 +112,7 @@ impl Machine {
                 self.lines.span = None;
                 self.pos = match end {
                     SpanEnd::Closed(p) | SpanEnd::Text(p) => p,
-                    // Of a message that was cut, what might be quoted is not run (law 4).
+                    // In a truncated message, text that may be quoted runs no call (law 4).
                     SpanEnd::Open(_) if self.message.cut => w.end(),
                     SpanEnd::Open(p) => p,
                 };
@@ -134,7 +134,7 @@ impl Machine {
         if !is_plain && (self.harmony(w, p)? || self.ends_nothing(w, p)?) {
             return Ok(());
         }
-        // Of a message that was cut in what may be a thought, no call of a dialect is run.
+        // In a message truncated inside possible thinking, no call of a dialect runs.
         let dialects = self.opts.dialects.list();
         let dialects = if self.message.thought_open { &[] } else { dialects };
         let call = self.message.calls;
