@@ -654,7 +654,7 @@ pub const CODES: &[CodeInfo] = codes! {
     info "message::shape" "MS-2" "a value has a shape that the API of its format does not accept";
     warning "message::duplicate-member" "MS-8" "duplicate member, the last value is used";
     warning "message::unread-messages" "RG-8" "messages or instructions in a member that is not read";
-    warning "message::lone-surrogate" "MS-8" "unpaired surrogate, replaced with U+FFFD";
+    warning "message::lone-surrogate" "MS-8" "unpaired surrogate, read as U+FFFD";
     error "message::invalid-role" "MS-18" "the role of the message is unknown";
     error "message::empty-content" "MS-18" "the message has no content";
     error "message::too-long" "MS-18" "a user text exceeds the length limit";

@@ -336,7 +336,7 @@ impl<'a, 'r> Context<'a, 'r> {
     /// Reports an unpaired surrogate in the text of a member.
     pub fn lone_surrogate(&mut self, member: &str) {
         self.is_lossy = true;
-        let text = format!("unpaired surrogate in member {member}, replaced with U+FFFD");
+        let text = format!("unpaired surrogate in member {member}, read as U+FFFD");
         self.find(Severity::Warning, "message::lone-surrogate", text);
     }
 
@@ -344,7 +344,7 @@ impl<'a, 'r> Context<'a, 'r> {
     /// equal.
     pub fn lone_surrogate_in_name(&mut self) {
         self.is_lossy = true;
-        let text = "unpaired surrogate in the name of a member, replaced with U+FFFD";
+        let text = "unpaired surrogate in the name of a member, read as U+FFFD";
         self.find(Severity::Warning, "message::lone-surrogate", text.to_owned());
     }
 

@@ -224,28 +224,30 @@ fn finding(fault: Fault, is_torn: bool, line: u32) -> Finding {
         Fault::Nul => (
             "session::nul-bytes",
             "the line holds NUL bytes, as after a power loss",
-            "the NUL bytes are removed",
+            "remove the NUL bytes",
         ),
-        Fault::Utf8 => {
-            ("session::invalid-utf8", "the line is not UTF-8", "each bad sequence becomes U+FFFD")
-        }
+        Fault::Utf8 => (
+            "session::invalid-utf8",
+            "the line is not UTF-8",
+            "replace each bad sequence with U+FFFD",
+        ),
         Fault::Joined => (
             "session::joined-lines",
             "several records in one line",
-            "each record gets a line of its own",
+            "give each record a line of its own",
         ),
         Fault::Merged => (
             "session::merged-line",
             "truncated record, followed by another one in the same line",
-            "the text before the whole record is removed",
+            "remove the text before the whole record",
         ),
         Fault::NotAnObject if is_torn => (
             "session::torn-tail",
             "the last line was cut off while it was written",
-            "the line is removed",
+            "remove the line",
         ),
         Fault::NotAnObject => {
-            ("session::bad-line", "the line is not a JSON object", "the line is removed")
+            ("session::bad-line", "the line is not a JSON object", "remove the line")
         }
     };
     Finding::error(code, SessionPlace::line(line), message).mended(fix, false)

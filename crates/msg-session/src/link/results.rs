@@ -167,7 +167,7 @@ fn open(plan: &mut Plan<'_>, call: &Call, id: &str) {
     }
 }
 
-const INTERRUPTED: &str = "an error result says that the call was interrupted";
+const INTERRUPTED: &str = "insert an error result that says the call was interrupted";
 
 fn placeholder(plan: &mut Plan<'_>, call: &Call, id: &str) {
     let value = plan.sent[call.at.0].blocks()[call.at.1].value;

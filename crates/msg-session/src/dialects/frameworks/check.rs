@@ -195,7 +195,7 @@ fn reused(plan: &mut Plan<'_, '_>, seen: Vec<Seen>) -> (Vec<Seen>, Renamed) {
                     left.push(it);
                     continue;
                 }
-                let fix = format!("this call and its result get the id `{new}`");
+                let fix = format!("give this call and its result the id `{new}`");
                 plan.findings.push(finding.mended(fix, plan.all));
                 calls.insert(it.id.clone(), (it.message, Some(new.clone())));
                 renamed.push((it.clone(), new.clone()));
@@ -277,7 +277,7 @@ fn complete(plan: &mut Plan<'_, '_>, view: &View, seen: &[Seen], answered: &Hash
         };
         let is_made = finding.is_error() || plan.all;
         let can_be_made = !is_made || plan.close(view, call).is_some();
-        let fix = "an error result says that the call was interrupted";
+        let fix = "insert an error result that says the call was interrupted";
         plan.found(finding, can_be_made.then_some(fix));
     }
 }
