@@ -254,7 +254,8 @@ impl RawJson {
     }
 
     /// Serialises an object member by member, so that serde can add members around them, as for an internally tagged enum
-    /// or a flattened member; other values as they are. The source texts of the members stay.
+    /// or a flattened member (`#[serde(flatten, serialize_with = "RawJson::serialize_members")]`); other values as they
+    /// are. The source texts of the members stay.
     pub fn serialize_members<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.members() {
             Some(members) => serializer.collect_map(members),

@@ -1,11 +1,10 @@
 //! The known members of a kind of JSON object, and the writer of such an object.
 
 use msg_core::request::RequestHead;
-use msg_core::{Error, Message, Report};
+use msg_core::{Error, Message, RawJson, Report};
 use msg_json::{JsonError, Kind, Reader};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use super::fields::RawMember;
 use super::layout::SlotPlan;
@@ -310,10 +309,10 @@ pub trait MessageBody: Sized {
     }
 }
 
-/// Hands finished JSON to a serialiser.
+/// Hands finished JSON to a serialiser, member by member: serde may add members around them.
 fn serialize_json<S: Serializer>(json: Vec<u8>, serializer: S) -> Result<S::Ok, S::Error> {
     let text = String::from_utf8(json).map_err(S::Error::custom)?;
-    RawValue::from_string(text).map_err(S::Error::custom)?.serialize(serializer)
+    RawJson::new(text).map_err(S::Error::custom)?.serialize_members(serializer)
 }
 
 impl Body {

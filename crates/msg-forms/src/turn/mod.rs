@@ -277,7 +277,8 @@ pub(crate) fn empty_object() -> RawJson {
 
 impl Serialize for Turn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawJson::written(|it| it.value(|out| read::write_turn(self, out))).serialize(serializer)
+        RawJson::written(|it| it.value(|out| read::write_turn(self, out)))
+            .serialize_members(serializer)
     }
 }
 

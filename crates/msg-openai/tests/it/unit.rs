@@ -126,3 +126,19 @@ fn tool(it: &ToolInput) -> Function {
         ..Function::default()
     }
 }
+
+/// A request with members of another type around it, as of a line of a batch.
+#[derive(serde::Serialize)]
+struct Flat {
+    custom_id: u32,
+    #[serde(flatten)]
+    request: ChatRequest,
+}
+
+#[test]
+fn a_request_is_flattened_by_its_members() {
+    let request = ChatRequest::new("m", vec![msg_core::Message::user("q")]);
+    let alone = serde_json::to_string(&request).unwrap();
+    let flat = serde_json::to_string(&Flat { custom_id: 7, request }).unwrap();
+    assert_eq!(flat, format!(r#"{{"custom_id":7,{}"#, &alone[1..]));
+}
