@@ -135,7 +135,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "profile::file-without-text" "PM-107" "a document needs a text part in the same message";
     error "profile::part-without-type" "CA-72" "a part that the provider does not accept";
     error "profile::unknown-member" "PM-149" "a member that the provider refuses";
-    error "profile::cache-markers" "PM-13" "more cache markers than are accepted";
+    error "profile::cache-markers" "PM-13" "cache markers that are not accepted, or more than are accepted";
     error "profile::server-tool" "PM-3" "a server tool block without its call or result";
     error "profile::system-role" "PM-172" "role `system` is not accepted";
     error "profile::trailing-white-space" "PM-8" "the last assistant text ends with whitespace";

@@ -305,23 +305,28 @@ impl Conform<'_, '_> {
         });
     }
 
-    /// Checks images whose type differs from their data, or has a spelling that is not accepted.
-    pub(crate) fn image_types(&mut self) {
+    /// Checks images whose type differs from their data, and images and documents whose type has a spelling that is not
+    /// accepted.
+    pub(crate) fn media_types(&mut self) {
         let profile = self.profile;
-        if !profile.image_type_true && profile.image_types.is_empty() {
+        let judges_images = profile.image_type_true || !profile.image_types.is_empty();
+        if !judges_images && profile.file_types.is_empty() {
             return;
         }
         let judge = |part: &Part| {
             let inner = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
-            let mut wrong =
-                std::iter::once(part).chain(inner).filter_map(|it| wrong_type(it, profile));
-            let (told, is) = wrong.next()?;
+            let mut all = std::iter::once(part).chain(inner);
+            let (told, is, code) = all.find_map(|it| {
+                let code =
+                    if is_document(it) { "profile::file-type" } else { "profile::image-type" };
+                wrong_type(it, profile).map(|(told, is)| (told, is, code))
+            })?;
             let sentence = match is_taken(told, profile) {
                 true => format!("an image of the type `{told}` is one of `{is}`"),
                 false => format!("media type `{told}` is not accepted"),
             };
             let fix = format!("wrote {is}");
-            Some((error("profile::image-type", sentence, fix), Some(())))
+            Some((error(code, sentence, fix), Some(())))
         };
         let say_type = |part: &mut Part| say_type(part, profile);
         self.mend_parts(judge, |part, ()| match part {
@@ -384,6 +389,10 @@ const BEGINNINGS: [(&str, &str); 4] = [
 const OTHER_NAMES: [(&str, &str); 3] =
     [("image/jpg", "image/jpeg"), ("image/pjpeg", "image/jpeg"), ("image/x-png", "image/png")];
 
+/// The same for documents.
+const FILE_NAMES: [(&str, &str); 2] =
+    [("application/x-pdf", "application/pdf"), ("application/pdf", "application/pdf")];
+
 fn is_taken(media_type: &str, profile: &Profile) -> bool {
     profile.image_types.is_empty() || profile.image_types.iter().any(|it| it == media_type)
 }
@@ -395,9 +404,14 @@ fn usual_name(told: &str) -> Option<&'static str> {
     usual.or_else(|| OTHER_NAMES.iter().find(same).map(|it| it.1))
 }
 
-/// The stated type of an image, if its data have another type or this spelling is refused, and the correct one.
+/// The stated type of an image or a document, if the data of the image have another type or this spelling is refused,
+/// and the correct one.
 pub(crate) fn wrong_type<'a>(part: &'a Part, profile: &Profile) -> Option<(&'a str, &'static str)> {
-    let Part::Image(it) = part else { return None };
+    let it = match part {
+        Part::Image(it) => it,
+        Part::File(it) => return wrong_type_of_file(it, profile),
+        _ => return None,
+    };
     let (told, data) = it.url.as_deref()?.strip_prefix("data:")?.split_once(";base64,")?;
     let essence = told.split(';').next()?;
     let usual = usual_name(essence);
@@ -412,9 +426,19 @@ pub(crate) fn wrong_type<'a>(part: &'a Part, profile: &Profile) -> Option<(&'a s
     (told != is && is_image && is_taken(is, profile)).then_some((told, is))
 }
 
+/// As [`wrong_type`], of a document.
+fn wrong_type_of_file<'a>(file: &'a File, profile: &Profile) -> Option<(&'a str, &'static str)> {
+    let data = file.data.as_deref().or(file.url.as_deref());
+    let of_data = data.and_then(|it| it.strip_prefix("data:")?.split([';', ',']).next());
+    let told = of_data.filter(|it| !it.is_empty()).or(file.media_type.as_deref())?;
+    let is = FILE_NAMES.iter().find(|it| it.0.eq_ignore_ascii_case(told))?.1;
+    let takes = |name: &str| profile.file_types.iter().any(|it| it == name);
+    (!takes(told) && takes(is)).then_some((told, is))
+}
+
 impl Profile {
-    /// Changes the media type of an image to one that this provider accepts, if the type is refused or is not that of
-    /// the data. Returns the old and the new type. `None` for other parts.
+    /// Changes the media type of an image or a document to one that this provider accepts, if the type is refused or is
+    /// not that of the data. Returns the old and the new type. `None` for other parts.
     ///
     /// ```
     /// use msg_chainast::Profile;
@@ -422,10 +446,10 @@ impl Profile {
     ///
     /// let anthropic = Profile::named("anthropic").expect("because it is built in");
     /// let mut part = Part::Image(Image::from_url("data:image/jpg;base64,/9j/"));
-    /// let change = anthropic.settle_image_type(&mut part);
+    /// let change = anthropic.settle_media_type(&mut part);
     /// assert_eq!(change, Some(("image/jpg".to_owned(), "image/jpeg")));
     /// ```
-    pub fn settle_image_type(&self, part: &mut Part) -> Option<(String, &'static str)> {
+    pub fn settle_media_type(&self, part: &mut Part) -> Option<(String, &'static str)> {
         let (told, is) = wrong_type(part, self)?;
         let told = told.to_owned();
         say_type(part, self);
@@ -433,15 +457,22 @@ impl Profile {
     }
 }
 
-/// Says the type that an image is of.
+/// Says the type that an image or a document is of.
 fn say_type(part: &mut Part, profile: &Profile) {
     let Some((_, is)) = wrong_type(part, profile) else { return };
-    if let Part::Image(it) = part {
-        let data = it.url.as_deref().and_then(|it| it.split_once(";base64,")).map(|it| it.1);
-        it.url = data.map(|data| format!("data:{is};base64,{data}"));
-        if it.media_type.is_some() {
-            it.media_type = Some(is.to_owned());
-        }
+    let (address, media_type) = match part {
+        Part::Image(it) => (&mut it.url, &mut it.media_type),
+        Part::File(it) if it.data.is_some() => (&mut it.data, &mut it.media_type),
+        Part::File(it) => (&mut it.url, &mut it.media_type),
+        _ => return,
+    };
+    if let Some(it) = address
+        && let Some((_, data)) = it.split_once(";base64,").filter(|it| it.0.starts_with("data:"))
+    {
+        *it = format!("data:{is};base64,{data}");
+    }
+    if media_type.is_some() {
+        *media_type = Some(is.to_owned());
     }
 }
 

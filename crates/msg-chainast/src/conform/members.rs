@@ -1,5 +1,5 @@
-//! Extra members, items and raw blocks that a provider reads or refuses: cache markers (PM-13 to PM-15), unknown members
-//! (PM-149), item ids, and the blocks of server tools (PM-3, PM-185).
+//! Extra members, items and raw blocks that a provider reads or refuses: cache markers (PM-13 to PM-15, PM-249), unknown
+//! members (PM-149), item ids, and the blocks of server tools (PM-3, PM-185).
 //!
 //! The wire formats write; this file checks a document in the provider's own format.
 
@@ -59,7 +59,7 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// Takes the members of a marker out that are not known.
+    /// Takes the members of a marker out that are not known, and sets those with other values than the accepted ones.
     fn trim_marker(&mut self, spot: Spot) {
         let known = &self.profile.cache_members;
         if known.is_empty() {
@@ -68,20 +68,32 @@ impl Conform<'_, '_> {
         for origin in marked_origins(self.extra(spot)) {
             let Some(marker) = self.extra(spot).get(&origin, CACHE_MARKER) else { continue };
             let Ok(members) = marker.parse::<BTreeMap<String, RawJson>>() else { continue };
-            let unknown: Vec<&String> = members.keys().filter(|it| !known.contains(it)).collect();
-            let Some(first) = unknown.first() else { continue };
-            let sentence = format!("unknown member `{first}` in a cache marker");
-            let kept = known.iter().filter_map(|it| Some((it, members.get(it)?)));
-            let kept: Vec<String> = kept
-                .map(|(name, it)| format!("{}:{}", RawJson::string(name).text(), it.text()))
-                .collect();
+            let mut found = Vec::new();
+            let is_known = |it: &&String| known.iter().any(|known| words_of(known).0 == *it);
+            if let Some(first) = members.keys().find(|it| !is_known(it)) {
+                let sentence = format!("unknown member `{first}` in a cache marker");
+                found.push((sentence, "removed the unknown members of `cache_control`".to_owned()));
+            }
+            let mut kept = Vec::new();
+            for (name, words) in known.iter().map(|it| words_of(it)) {
+                let Some(value) = members.get(name) else { continue };
+                let mut text = value.text().to_owned();
+                if let Some(first) = words.filter(|it| !accepts(it, value)) {
+                    let words = first.split('|').collect::<Vec<_>>().join("` or `");
+                    let first = first.split('|').next().unwrap_or_default();
+                    let sentence = format!("`{name}` of a cache marker must be `{words}`");
+                    found.push((sentence, format!("set to `{first}`")));
+                    text = RawJson::string(first).text().to_owned();
+                }
+                kept.push(format!("{}:{text}", RawJson::string(name).text()));
+            }
+            if found.is_empty() {
+                continue;
+            }
             let trimmed = RawJson::new(format!("{{{}}}", kept.join(",")));
-            let it = error(
-                "profile::cache-markers",
-                sentence,
-                "removed the unknown members of `cache_control`",
-            );
-            self.at_spot(spot, it);
+            for (sentence, fix) in found {
+                self.at_spot(spot, error("profile::cache-markers", sentence, fix));
+            }
             if let Ok(trimmed) = trimmed {
                 self.extra_mut(spot).insert(origin, CACHE_MARKER, trimmed);
             }
@@ -213,6 +225,17 @@ fn content_of(part: &Part) -> &[Part] {
 
 fn has_marker(extra: &Extra) -> bool {
     extra.all().any(|it| it.1 == CACHE_MARKER && says_something(it.2))
+}
+
+/// The name of an accepted member of a marker, and the values that it may have.
+fn words_of(member: &str) -> (&str, Option<&str>) {
+    member.split_once(':').map_or((member, None), |it| (it.0, Some(it.1)))
+}
+
+/// Whether a value of a marker is one of these words, or null.
+fn accepts(words: &str, value: &RawJson) -> bool {
+    let is_word = |it: String| words.split('|').any(|word| word == it);
+    value.text() == "null" || value.parse::<String>().is_ok_and(is_word)
 }
 
 fn marked_origins(extra: &Extra) -> Vec<Origin> {

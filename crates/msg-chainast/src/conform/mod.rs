@@ -82,7 +82,7 @@ pub(crate) fn conform<'m>(
     // Before all that asks where a turn begins, as a user message may come of it.
     it.media_places();
     it.empty_results();
-    it.image_types();
+    it.media_types();
     it.file_names();
     it.surplus_files();
     it.file_texts();

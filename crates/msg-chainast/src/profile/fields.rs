@@ -268,7 +268,8 @@ profile! {
     refused_members: Vec<String>,
     /// The maximum number of cache markers in a request; 0 for no limit.
     cache_max: usize,
-    /// The accepted members of a cache marker; empty for all.
+    /// The accepted members of a cache marker, each with its accepted values if these are limited (`ttl:5m|1h`); empty
+    /// for all.
     cache_members: Vec<String>,
     /// Which parts of the provider's own tools may be sent.
     server_tools: ServerTools,

@@ -63,6 +63,9 @@ const SAME_ERRORS: [&str; 18] = [
 ];
 
 /// What they only warn of.
+/// The member whose values the chain rules judge in every format.
+const MARKER: &str = ".cache_control";
+
 const SAME_WARNINGS: [&str; 5] = [
     "chain::empty-arguments",
     "chain::empty-message",
@@ -176,11 +179,14 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
     let places: HashSet<_> = refused.iter().map(place).collect();
     found.retain(|it| it.is_error() || !is_of(&SAME_WARNINGS, it) || !places.contains(&place(it)));
     let counts = found.iter().any(|it| it.code == "profile::cache-markers");
-    let errors = found.iter_mut().filter(|it| it.is_error() && is_of(&SAME_ERRORS, it));
+    let of_marker = |it: &Diagnostic| it.code == "profile::cache-markers";
+    let is_same = |it: &&mut Diagnostic| is_of(&SAME_ERRORS, it) || of_marker(it);
+    let errors = found.iter_mut().filter(|it| it.is_error()).filter(is_same);
     let mut errors: HashMap<_, &mut Diagnostic> = errors.map(|it| (place(it), it)).collect();
     refused.retain_mut(|it| {
         // What others found keeps its code and its edit, and says the place as the API does.
-        if let Some(same) = errors.get_mut(&place(it)) {
+        let same = errors.get_mut(&place(it));
+        if let Some(same) = same.filter(|same| !of_marker(same) || it.message().contains(MARKER)) {
             same.answer = it.answer.take().or_else(|| same.answer.take());
             return false;
         }

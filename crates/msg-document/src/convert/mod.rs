@@ -210,7 +210,7 @@ impl Document {
             portable::make_portable(self.messages_mut(), to.name(), has_display);
             res.edits.extend(portable::settle_media(self.messages_mut(), to.name()));
             if options.profile.is_none() {
-                res.edits.extend(portable::settle_image_types(self.messages_mut(), to.name()));
+                res.edits.extend(portable::settle_media_types(self.messages_mut(), to.name()));
                 res.edits.extend(portable::refused_media(self.messages(), to.name()));
             }
         }

@@ -62,8 +62,8 @@ pub(super) fn settle_media(messages: &mut [Message], to: &str) -> Report {
     msg_codec::settle_media(messages, places)
 }
 
-/// Gives images the type that the API of the format takes, where it refuses the one that they have.
-pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
+/// Gives images and documents the type that the API of the format takes, where it refuses the one that they have.
+pub(super) fn settle_media_types(messages: &mut [Message], to: &str) -> Report {
     let mut report = Report::new();
     let name = match to {
         "responses" => "openai-responses",
@@ -88,9 +88,9 @@ pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
                 part if !has_one(part) => continue,
                 Part::ToolResult(it) => {
                     let inner = it.content.parts_mut().iter_mut();
-                    inner.filter_map(|it| profile.settle_image_type(it)).collect()
+                    inner.filter_map(|it| profile.settle_media_type(it)).collect()
                 }
-                part => profile.settle_image_type(part).into_iter().collect(),
+                part => profile.settle_media_type(part).into_iter().collect(),
             };
             for (told, is) in changed {
                 let text = format!("media type `{told}` is written as `{is}`");
@@ -102,10 +102,18 @@ pub(super) fn settle_image_types(messages: &mut [Message], to: &str) -> Report {
     report
 }
 
-/// Whether an image is not plainly of a type that all APIs take.
+/// Whether an image or a document is not plainly of a type that all APIs take.
 fn may_be_refused(part: &Part) -> bool {
     const TAKEN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-    let Part::Image(it) = part else { return false };
+    let it = match part {
+        Part::Image(it) => it,
+        Part::File(it) => {
+            let inline = it.data.as_deref().and_then(DataUrl::parse).map(|it| it.media_type);
+            let told = inline.or(it.media_type.as_deref());
+            return told.is_some_and(|it| !matches!(it, "application/pdf" | "text/plain"));
+        }
+        _ => return false,
+    };
     let Some(inline) = it.url.as_deref().and_then(DataUrl::parse) else { return false };
     let is_told = |is: &str| is == inline.media_type;
     !TAKEN.contains(&inline.media_type) || !DataUrl::type_of_data(inline.data).is_none_or(is_told)
