@@ -309,7 +309,8 @@ impl<'m> Unread<'m> {
 /// Whether a text may have a call that [`has_text_call`] finds; also of a text as JSON spells it.
 pub(crate) fn may_have_text_call(text: &str) -> bool {
     let text = text.as_bytes();
-    memchr2(b'<', b'[', text).is_some() || memmem::find(text, br"\u00").is_some()
+    let has = |sign: &[u8]| memmem::find(text, sign).is_some();
+    memchr2(b'<', b'[', text).is_some() || has(ACTION.as_bytes()) || has(br"\u00")
 }
 
 /// Whether a model wrote a call into its text, in a form that nothing else has.
@@ -320,7 +321,26 @@ fn has_text_call(text: &str) -> bool {
         let names = Dialects::NAMES.into_iter().filter(is_sure);
         ParseOptions::new().with_dialects(Dialects::by_names(names).unwrap_or_default())
     });
-    may_have_text_call(text) && (has_calls(text, &OPTIONS) || is_list_of_calls(text))
+    may_have_text_call(text)
+        && (has_calls(text, &OPTIONS) || is_list_of_calls(text) || has_action(text))
+}
+
+/// How the lines of a call begin that ReAct prompts ask for: `Action: f` and `Action Input: {}`, or `Action: f[x]`.
+const ACTION: &str = "Action";
+
+/// Whether a model wrote a call as ReAct prompts ask for it.
+fn has_action(text: &str) -> bool {
+    let mut lines = text.lines().filter_map(after_action);
+    let Some((_, action)) = lines.find(|it| !it.0) else { return false };
+    action.ends_with(']') && action.contains('[') || lines.any(|it| it.0)
+}
+
+/// What a line says after `Action:`, and whether it is `Action Input:`. Steps may be numbered: `Action 1:`.
+fn after_action(line: &str) -> Option<(bool, &str)> {
+    let rest = line.trim().trim_start_matches('*').strip_prefix(ACTION)?;
+    let (label, said) = rest.split_once(':')?;
+    let label = label.trim_matches(|it: char| it.is_ascii_digit() || it == ' ' || it == '*');
+    (label.is_empty() || label == "Input").then(|| (label == "Input", said.trim()))
 }
 
 /// Whether a text is nothing but a list of calls in Python's syntax, as in data sets: `[f(a=1), g()]`.
