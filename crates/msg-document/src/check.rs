@@ -154,19 +154,25 @@ impl Document {
         checked
     }
 
-    /// Takes back the promises that a repair does not keep: a format that is not the provider's may have no place for what
-    /// is mended. Chat messages have one for all of it. Costs a repair where a document of another format has an error.
+    /// Takes back the promises that a repair does not keep: a format that is not the provider's, and an answer of the
+    /// model, may have no place for what is mended. Chat messages have one for all of it. Costs a repair where such a
+    /// document has an error.
     fn promise_what_is_mended(&self, text: &[u8], options: &CheckOptions, checked: &mut Checked) {
         let is_promised = |it: &Diagnostic| {
             it.is_error() && it.fix.is_some() && it.code != "profile::other-format"
         };
         let is_chat = self.format() == Format::default();
-        let profile = options.profile.as_ref().filter(|it| !is_chat && !is_asked(it, self));
-        let Some(profile) = profile.filter(|_| checked.diagnostics.iter().any(is_promised)) else {
+        let profile = options.profile.as_ref();
+        let may_lack = profile.is_some_and(|it| !is_chat && !is_asked(it, self))
+            || matches!(self.side(), Side::Answer | Side::Choices);
+        if !may_lack || !checked.diagnostics.iter().any(is_promised) {
             return;
-        };
+        }
         let read = options.read.clone().with_from(Some(self.format()));
-        let chain = ChainRepairOptions::new().with_check(options.chain).with_profile(profile);
+        let mut chain = ChainRepairOptions::new().with_check(options.chain);
+        if let Some(profile) = profile {
+            chain = chain.with_profile(profile);
+        }
         let options = RepairOptions::default().with_read(read).with_chain(chain);
         let of = |it: &Diagnostic| (it.code.clone(), it.at.message, it.at.part);
         let kept: HashSet<_> = match repair_one(text, &options) {
@@ -453,9 +459,14 @@ const SIGNED: [&str; 12] = [
     "vercel-ui",
 ];
 
-/// A profile without the rules that a document of a format can neither break nor keep: the name of a result and the
-/// signature of a call where it has none, and ids that the format makes of the places of cells, which get others where
-/// they are sent.
+/// Formats without ids of calls: the ids are made where they are read, and get others where they are sent.
+const WITHOUT_IDS: [&str; 3] = ["msgmd", "plain", "sharegpt"];
+
+/// Formats without reasoning beside what is said: a placeholder has no place.
+const WITHOUT_REASONING: [&str; 2] = ["plain", "sharegpt"];
+
+/// A profile without the rules that a document of a format can neither break nor keep: the name of a result, the
+/// signature of a call, its id and the reasoning before it where the format has none.
 fn of_writer<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
     if profile.results_named && UNNAMED.contains(&format) {
         profile.to_mut().results_named = false;
@@ -463,9 +474,12 @@ fn of_writer<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile
     if profile.reasoning_require == ReasoningRequired::CallSignature && !SIGNED.contains(&format) {
         profile.to_mut().reasoning_require = ReasoningRequired::None;
     }
-    match format {
-        "msgmd" => Cow::Owned(profile.into_owned().with_any_ids()),
-        _ => profile,
+    if profile.reasoning_require != ReasoningRequired::None && WITHOUT_REASONING.contains(&format) {
+        profile.to_mut().reasoning_require = ReasoningRequired::None;
+    }
+    match WITHOUT_IDS.contains(&format) {
+        true => Cow::Owned(profile.into_owned().with_any_ids()),
+        false => profile,
     }
 }
 
@@ -518,6 +532,12 @@ fn type_of(setting: &RawJson) -> Option<String> {
 /// That an answer begins with the assistant goes without saying.
 fn of_an_answer(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
+    let is_result = |it: &&mut Diagnostic| {
+        it.code == "chain::misplaced-part" && it.message().contains("tool_result")
+    };
+    for it in found.iter_mut().filter(is_result) {
+        it.set_message(format!("{}: it belongs in the next request", it.message()));
+    }
     found
 }
 

@@ -144,8 +144,8 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
     if !changed && other_body(&document, Some(json), &options.as_check()).is_some() {
         document.may_have_errors = true;
     }
-    // Nothing may be left that its reader takes for a message.
-    document.may_have_errors |= is_foreign || changed && document.says_nothing();
+    // Nothing may be left that its reader takes for a message, and an answer may have no place for what was mended.
+    document.may_have_errors |= is_foreign || changed && (document.says_nothing() || text == json);
     let mut remaining = document.remaining_in(&text, options);
     if messages > 0 && is_left_empty {
         let mut nothing = msg_formats::Document::no_messages();
@@ -164,6 +164,7 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
     let changed = changed && !edits.is_empty() && text != json;
     if !changed {
         edits.clear();
+        remaining.iter_mut().for_each(|it| it.fix = None);
         // What was written without an edit is the source in another spelling.
         text = json.to_vec();
     }

@@ -269,7 +269,7 @@ impl Args {
         format!("{head}, {}\n{help}", counted(found, n_folded))
     }
 
-    /// The commands that repair the findings: a store has another one than messages.
+    /// The commands that repair the findings: a store has another one than messages, and warnings need `--all`.
     fn what_mends(&self, found: &[Diagnostic]) -> String {
         let is_of_store = |it: &&Diagnostic| it.code.as_str().starts_with("session::");
         // A body of another API is converted; its finding says how.
@@ -277,7 +277,15 @@ impl Args {
         let (of_store, others): (Vec<_>, Vec<_>) =
             found.iter().filter(is_mended).partition(is_of_store);
         let repair = self.chain.repair_command() + &self.request.command();
-        let commands = [(repair.as_str(), others.len()), ("msg doctor --fix", of_store.len())];
+        let has_profile = self.chain.has_profile();
+        let is_always_mended = |it: &&&Diagnostic| {
+            it.is_error() || !has_profile && it.code.as_str().starts_with("chain::")
+        };
+        let n_always = others.iter().filter(is_always_mended).count();
+        let n_all = if others.len() > n_always { others.len() } else { 0 };
+        let repair_all = format!("{repair} --all");
+        let of_store = ("msg doctor --fix", of_store.len());
+        let commands = [(&*repair, n_always), (&*repair_all, n_all), of_store];
         let lines = commands.iter().filter(|it| it.1 > 0).map(|(command, n_mended)| {
             format!("help: `{command}` mends {n_mended} of {}\n", found.len())
         });
