@@ -8,7 +8,7 @@ use std::{borrow::Cow, cmp::Reverse, collections::BTreeMap};
 use msg_chainast::ChainAst;
 use msg_compact::{MediaRates, TokenCounter, TokenIndex, Totals};
 use msg_core::{Message, Part, Role, ToolResult};
-use msg_formats::{Format, Refusal};
+use msg_formats::{Format, ReadOptions, Refusal};
 use serde::Serialize;
 
 use crate::document::{Document, has_media};
@@ -152,8 +152,8 @@ pub struct PartTotals {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn stats(json: &[u8], options: &StatsOptions) -> Result<Stats, Refusal> {
-    let (document, options) = read(json, options)?;
-    Ok(Stats::of(document, &options))
+    let (all, options) = read(json, options)?;
+    Ok(Stats::counted(all.messages, &options, all.media, all.format))
 }
 
 /// The tokens of a document: those of [`stats`], without the other numbers.
@@ -168,32 +168,61 @@ pub fn stats(json: &[u8], options: &StatsOptions) -> Result<Stats, Refusal> {
 /// # Ok::<(), msg_document::Refusal>(())
 /// ```
 pub fn tokens(json: &[u8], options: &StatsOptions) -> Result<u64, Refusal> {
-    let (document, options) = read(json, options)?;
-    let media = document.media_rates();
-    Ok(index(document.messages(), &options, media).total().tokens)
+    let (all, options) = read(json, options)?;
+    Ok(index(&all.messages, &options, all.media).total().tokens)
 }
 
-/// A document, and the options with what it says of its own.
+/// The messages that are counted.
+struct Counted {
+    messages: Vec<Message>,
+    /// How media are counted: as in the first conversation.
+    media: MediaRates,
+    /// The format of the one conversation.
+    format: Option<Format>,
+}
+
+impl Counted {
+    fn of(document: Document) -> Self {
+        let (format, media) = (Some(document.format()), document.media_rates());
+        Counted { messages: document.into_messages(), media, format }
+    }
+
+    /// The conversations of a row, one after the other (RW-4).
+    fn of_row(row: &Row, read: &ReadOptions) -> Result<Self, Refusal> {
+        let mut res: Option<Self> = None;
+        for (at, document) in row.documents().enumerate() {
+            let it = Document::read(document, read).map_err(|it| row.refused(at, it))?;
+            match &mut res {
+                None => res = Some(Counted::of(it)),
+                Some(all) => {
+                    all.messages.extend(it.into_messages());
+                    all.format = None;
+                }
+            }
+        }
+        Ok(res.expect("because a row has a conversation"))
+    }
+}
+
+/// The messages of a document, and the options with what it says of its own.
 fn read<'a>(
     json: &[u8],
     options: &'a StatsOptions,
-) -> Result<(Document, Cow<'a, StatsOptions>), Refusal> {
+) -> Result<(Counted, Cow<'a, StatsOptions>), Refusal> {
     let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
     let read = &options.read;
-    let row = Row::of(json, read)?;
-    let document = match &row {
-        None => Document::read(json, read).or_else(|refusal| {
-            let row = Row::instead(json, read, refusal)?;
-            Document::read(row.only()?, read)
-        }),
-        Some(row) => Document::read(row.only()?, read),
-    };
-    let document = document?;
+    let all = match Row::of(json, read)? {
+        Some(row) => Counted::of_row(&row, read),
+        None => match Document::read(json, read) {
+            Ok(document) => Ok(Counted::of(document)),
+            Err(refusal) => Counted::of_row(&Row::instead(json, read, refusal)?, read),
+        },
+    }?;
     let with_tools = match options.count.for_document(json) {
         Some(count) => Cow::Owned(StatsOptions { count, ..options.into_owned() }),
         None => options,
     };
-    Ok((document, with_tools))
+    Ok((all, with_tools))
 }
 
 fn index(messages: &[Message], options: &StatsOptions, media: MediaRates) -> TokenIndex {
