@@ -82,7 +82,7 @@ pub(crate) fn note_result(at: usize, result: &ToolResult, own: &Origin, losses: 
             (Part::Text(_), _) => {}
             (Part::Other(it), _) if it.format == *own => note_json(at, losses),
             (_, Some(_)) => note_json(at, losses),
-            (_, None) => losses.part(at, it.kind()),
+            (_, None) => losses.part(at, &it.kind_of_source()),
         }
     }
 }

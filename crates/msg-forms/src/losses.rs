@@ -33,7 +33,8 @@ impl<'r> Losses<'r> {
 
     /// Reports a part, or a part inside a result's content, that cannot be written.
     pub(crate) fn part(&mut self, part: &Part, target: &str) {
-        let text = format!("{target} have no place for {} part", with_article(part.kind()));
+        let text =
+            format!("{target} have no place for {} part", with_article(&part.kind_of_source()));
         self.warn("convert::lost-part", text);
     }
 

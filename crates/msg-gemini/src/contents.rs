@@ -392,7 +392,7 @@ impl Thoughts {
                 let text = "a thought without text is sealed for another provider and left out";
                 losses.warn("convert::lost-part", Some(at), text);
             }
-            _ => losses.part(at, it.kind()),
+            _ => losses.part(at, &it.kind_of_source()),
         }
     }
 }

@@ -389,7 +389,7 @@ pub fn write_events(message: &Message, options: &EventOptions, out: &mut Vec<u8>
     for (at, part) in message.parts.iter().enumerate() {
         match blocks.of(at, part) {
             Some(block) => writer.whole(block, out),
-            None => blocks.losses.part(at, part.kind()),
+            None => blocks.losses.part(at, &part.kind_of_source()),
         }
     }
     blocks.losses.flush();

@@ -34,7 +34,7 @@ impl Writer<'_> {
                 let text = "reasoning without a signature is refused and left out";
                 self.objects.losses.warn("convert::lost-part", Some(at), text);
             }
-            _ => self.objects.losses.part(at, it.kind()),
+            _ => self.objects.losses.part(at, &it.kind_of_source()),
         }
         fits
     }
@@ -171,7 +171,7 @@ impl Writer<'_> {
     /// Whether a part can be in a result, which cannot contain a result (AN-8).
     fn fits_result(&mut self, at: usize, it: &Part) -> bool {
         if let Part::ToolResult(_) = it {
-            self.objects.losses.part(at, it.kind());
+            self.objects.losses.part(at, &it.kind_of_source());
             return false;
         }
         self.fits(at, it)

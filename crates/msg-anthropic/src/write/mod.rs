@@ -372,7 +372,7 @@ impl Writer<'_> {
         }
         let is_text = text_of_part(it).is_some();
         if !is_text {
-            self.objects.losses.part(at, it.kind());
+            self.objects.losses.part(at, &it.kind_of_source());
         }
         is_text
     }

@@ -174,7 +174,7 @@ impl BlockForm for ConverseEvents {
                 let mut losses = Losses::new(&mut report);
                 match part.said {
                     Some(_) => losses.member(Some(0), &kind),
-                    None => losses.part(0, part.part.kind()),
+                    None => losses.part(0, &part.part.kind_of_source()),
                 }
                 losses.flush();
                 return (!is_new, report);

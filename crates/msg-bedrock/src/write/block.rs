@@ -60,7 +60,7 @@ impl Writer<'_> {
                 let text = "reasoning without a signature is refused and left out";
                 self.objects.losses.warn("convert::lost-part", Some(at), text);
             }
-            _ => self.objects.losses.part(at, it.kind()),
+            _ => self.objects.losses.part(at, &it.kind_of_source()),
         }
         fits
     }
@@ -205,7 +205,7 @@ impl Writer<'_> {
         let is_step = matches!(it, Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_));
         let is_sound = self.found(it).is_some_and(|it| it.kind == Medium::Audio);
         if is_step || is_sound || !self.has_place(it) {
-            self.objects.losses.part(at, it.kind());
+            self.objects.losses.part(at, &it.kind_of_source());
             return false;
         }
         if it.extra().get(&Origin::Anthropic, "cache_control").is_some() {

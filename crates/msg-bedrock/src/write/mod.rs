@@ -102,7 +102,7 @@ impl Writer<'_> {
         let is_guarded = it.extra().get(&BEDROCK, crate::converse::GUARD).is_some();
         let has_place = text_of_part(it).is_some() || is_guarded || block::is_cache_point(it);
         if !has_place {
-            self.objects.losses.part(at, it.kind());
+            self.objects.losses.part(at, &it.kind_of_source());
         }
         has_place && self.fits(at, it)
     }

@@ -112,6 +112,23 @@ impl Part {
         }
     }
 
+    /// The kind in words for people: [`Part::kind`], or the type that the source names, such as `hologram`, if that is
+    /// one word.
+    pub fn kind_of_source(&self) -> Cow<'static, str> {
+        let is_word = |it: &String| {
+            let is_of_word =
+                |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-' | b'.');
+            (1..=40).contains(&it.len()) && it.bytes().all(is_of_word)
+        };
+        let kind = match self {
+            Part::Other(it) if it.format != Origin::Json => {
+                it.value.member_text("type").filter(is_word)
+            }
+            _ => None,
+        };
+        kind.map_or(Cow::Borrowed(self.kind()), Cow::Owned)
+    }
+
     /// The members that the source had and this model does not know.
     pub fn extra(&self) -> &Extra {
         match self {

@@ -185,7 +185,7 @@ fn kind_of(
             Some("tool_call_response")
         }
         other => {
-            losses.part(at, other.kind());
+            losses.part(at, &other.kind_of_source());
             None
         }
     }

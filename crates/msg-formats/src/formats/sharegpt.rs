@@ -204,7 +204,7 @@ fn texts_of(message: &Message, losses: &mut Losses<'_>) -> Option<String> {
                 note_json(at, losses);
                 texts.push(it.value.text());
             }
-            other => losses.part(at, other.kind()),
+            other => losses.part(at, &other.kind_of_source()),
         }
     }
     if texts.len() > 1 {

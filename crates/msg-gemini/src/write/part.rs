@@ -236,7 +236,7 @@ impl<'a> Writer<'a, '_> {
             if !self.is_converting() || text_of_part(one.it).is_some() {
                 parts.push(one);
             } else {
-                self.objects.losses.part(one.part, one.it.kind());
+                self.objects.losses.part(one.part, &one.it.kind_of_source());
             }
         }
     }
@@ -372,7 +372,7 @@ impl<'a> Writer<'a, '_> {
                     media.push(part);
                 }
             } else {
-                self.objects.losses.part(at, part.kind());
+                self.objects.losses.part(at, &part.kind_of_source());
             }
         }
         (said, media)

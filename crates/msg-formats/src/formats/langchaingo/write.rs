@@ -83,7 +83,7 @@ impl Parts<'_, '_> {
                 note_json(at, self.losses);
                 self.text(&Text::new(it.value.text()), out);
             }
-            other => self.losses.part(at, other.kind()),
+            other => self.losses.part(at, &other.kind_of_source()),
         }
         if !matches!(part, Part::Other(it) if it.format == origin()) {
             self.losses.foreign(part.extra(), Some(&origin()), Some(at));

@@ -200,7 +200,7 @@ impl<'a> Writer<'a, '_> {
     fn fits_result(&mut self, at: usize, it: &Part) -> bool {
         let is_step = matches!(it, Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_));
         if is_step || !self.has_place(it) {
-            self.objects.losses.part(at, it.kind());
+            self.objects.losses.part(at, &it.kind_of_source());
             return false;
         }
         true

@@ -51,7 +51,7 @@ impl<'a> ListWriter<'a> for Writer<'a, '_> {
                         self.objects.losses.foreign(part.extra(), None, Some(at));
                         texts.push(text);
                     }
-                    None => self.objects.losses.part(at, part.kind()),
+                    None => self.objects.losses.part(at, &part.kind_of_source()),
                 }
             }
         }

@@ -94,7 +94,7 @@ impl Writer<'_> {
                 self.objects.text_losses(at, it);
                 write_block(&mut msg_json::Writer::new(out), "text", json.value.text());
             }
-            _ => self.objects.losses.part(at, it.kind()),
+            _ => self.objects.losses.part(at, &it.kind_of_source()),
         }
     }
 

@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
         let mut kept = usize::from(is_tool);
         for (at, part) in message.parts.iter().enumerate().rev() {
             if matches!(part, Part::ToolResult(_)) && std::mem::take(&mut kept) == 0 {
-                self.objects.losses.part(at, part.kind());
+                self.objects.losses.part(at, &part.kind_of_source());
                 rest.parts.remove(at);
             }
         }
@@ -281,7 +281,7 @@ impl Writer<'_> {
                     res.note_order(at, !res.has_calls() && res.refusals.is_empty());
                     res.contents.push((at, part));
                 }
-                _ => self.objects.losses.part(at, part.kind()),
+                _ => self.objects.losses.part(at, &part.kind_of_source()),
             }
         }
         if let Some(at) = res.order_lost {
@@ -373,7 +373,7 @@ impl Writer<'_> {
                     self.result(at, result, envelope, list);
                     envelope.message = None;
                 }
-                _ => self.objects.losses.part(at, part.kind()),
+                _ => self.objects.losses.part(at, &part.kind_of_source()),
             }
         }
     }
@@ -437,7 +437,7 @@ impl Writer<'_> {
             if fits(part) || is_thought {
                 parts.push((at, part));
             } else {
-                self.objects.losses.part(at, part.kind());
+                self.objects.losses.part(at, &part.kind_of_source());
             }
         }
         parts

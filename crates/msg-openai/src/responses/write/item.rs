@@ -26,7 +26,7 @@ impl Writer<'_> {
     ) {
         let contents = || range.clone().map(|at| (at, &it.parts[at]));
         for (at, part) in contents().filter(|it| !fits(it.1)) {
-            self.objects.losses.part(at, part.kind());
+            self.objects.losses.part(at, &part.kind_of_source());
         }
         let contents = || contents().filter(|it| fits(it.1));
         let Some((at, first)) = contents().next() else { return };
@@ -122,7 +122,7 @@ impl Writer<'_> {
             if fits(part) {
                 parts.push((at, part));
             } else {
-                self.objects.losses.part(at, part.kind());
+                self.objects.losses.part(at, &part.kind_of_source());
             }
         }
         let want = bit(item::TYPE)

@@ -117,7 +117,7 @@ impl Writer<'_> {
     fn no_result(&mut self, it: &Message, range: Range<usize>) {
         // Without any result, the whole message is lost and reported once.
         for at in range.filter(|_| it.tool_results().next().is_some()) {
-            self.objects.losses.part(at, it.parts[at].kind());
+            self.objects.losses.part(at, &it.parts[at].kind_of_source());
         }
     }
 
