@@ -4,7 +4,7 @@
 
 mod install;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use msg_chainast::Profile;
@@ -13,6 +13,7 @@ use msg_document::{
     Accept, ConvertOptions, Converted, Document, Format, convert, losses_as_errors,
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::Command;
 use crate::context::Context;
@@ -269,10 +270,17 @@ impl Run<'_> {
                 self.cx.note(&format!("{}: prompt cache: {rewrite}\n", input.name));
             }
         }
-        // The records around an agent's messages are not part of the conversation.
-        if !(document.format().is_session() && document.format().has_records()) {
-            self.leave_behind(left_behind);
+        // The records around an agent's messages are not part of the conversation, but for whole lists and objects.
+        let is_of_records = document.format().is_session() && document.format().has_records();
+        let mut left_behind = left_behind;
+        if is_of_records && !left_behind.is_empty() {
+            let source = document.source().unwrap_or_default();
+            let body: BTreeMap<String, &RawValue> =
+                serde_json::from_slice(source).unwrap_or_default();
+            let is_more = |it: &&RawValue| it.get().starts_with(['[', '{']);
+            left_behind.retain(|name| body.get(name).is_some_and(is_more));
         }
+        self.leave_behind(left_behind);
         args.io.output.finish(cx, out)?;
         Ok(status)
     }

@@ -1,7 +1,9 @@
 //! Accounts for the values of a document that was written in another format.
 
+use msg_codec::Json;
 use msg_core::{Diagnostic, Message};
 use msg_forms::turns::LowerOptions;
+use msg_session::{Blob, Session};
 
 use super::{Account, MadeUp, Told, account, is_one, json_of, native};
 use crate::codec::WriteOptions;
@@ -52,7 +54,8 @@ impl Conversion<'_> {
             from: from.name(),
             keeps_format: false,
             has_records: from.has_records() || from.name() == "otel",
-            has_bookkeeping: from.is_session() || from.name() == "otel",
+            bookkeeping: (from.is_session() || from.name() == "otel")
+                .then(|| list_member(from, &source).unwrap_or_default()),
             is_one: is_one(from, &source),
             lacks_ids: self.lacks_ids,
             has_text_calls: self.read.calls.are_in_texts(from),
@@ -76,4 +79,23 @@ impl Conversion<'_> {
         self.to.write_messages(&mut messages, self.write, &mut out);
         String::from_utf8(out).map(|it| MadeUp::of(&it)).unwrap_or_default()
     }
+}
+
+/// The member of the body that holds the messages of a store.
+fn list_member(from: Format, source: &str) -> Option<String> {
+    if !source.trim_start().starts_with('{') || !is_one(from, source) {
+        return None;
+    }
+    let body = Json::from_valid(source);
+    if from.name() == "swe-agent" {
+        return ["history", "messages"]
+            .into_iter()
+            .find(|it| body.get(it).is_some())
+            .map(str::to_owned);
+    }
+    let session = Session::new(from.name().parse().ok()?, vec![Blob::new("", source)]);
+    let list = session.list_of_messages()?.start;
+    let place = |it: &str| it.as_ptr().addr() - source.as_ptr().addr();
+    let holds = |it: &str| (place(it)..place(it) + it.len()).contains(&list);
+    body.members().find(|it| holds(it.1.source())).map(|it| it.0.into_owned())
 }

@@ -90,8 +90,9 @@ pub(crate) struct Told<'a> {
     pub(crate) keeps_format: bool,
     /// Whether the source consists of an agent's records, which repeat content.
     pub(crate) has_records: bool,
-    /// Whether members without conversation content are bookkeeping, which is left out by name.
-    pub(crate) has_bookkeeping: bool,
+    /// For a source whose members without conversation content are bookkeeping, which is left out by name: the member of
+    /// the body with the messages, empty if it is unknown.
+    pub(crate) bookkeeping: Option<String>,
     /// Whether the source is one text instead of several lines.
     pub(crate) is_one: bool,
     /// Whether the target has no ids, so call and result are adjacent.
@@ -534,6 +535,8 @@ mod tests {
         #[serde(default)]
         has_records: bool,
         #[serde(default)]
+        list: String,
+        #[serde(default)]
         lacks_ids: bool,
         #[serde(default)]
         has_text_calls: bool,
@@ -556,7 +559,7 @@ mod tests {
                 from: &case.from,
                 keeps_format: false,
                 has_records: case.has_records,
-                has_bookkeeping: case.has_records,
+                bookkeeping: case.has_records.then(|| case.list.clone()),
                 is_one: !case.source.contains('\n'),
                 lacks_ids: case.lacks_ids,
                 has_text_calls: case.has_text_calls,

@@ -419,7 +419,8 @@ impl Visit for Pairing<'_, '_> {
         if written.take(key) {
             return;
         }
-        let is_own_empty = told.has_bookkeeping && rules::is_own_empty(&leaf, way, told.is_one);
+        let is_own_empty =
+            told.bookkeeping.is_some() && rules::is_own_empty(&leaf, way, told.is_one);
         let is_said_again = !told.has_settings && rules::is_setting(&leaf, way);
         let is_form = !is_own_empty && !is_said_again && rules::is_form(&leaf, way);
         if is_said_once && written.has_written(key) || is_form {

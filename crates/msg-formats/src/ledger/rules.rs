@@ -386,6 +386,8 @@ pub(super) fn is_form(leaf: &Leaf<'_>, way: &[Frame<'_>]) -> bool {
         // The format of a document is implied by its media type or text.
         "format" if FORMATS.contains(&leaf.text.trim_matches('"')) => true,
         "mime_type" if leaf.text == "\"application/json\"" => true,
+        // The role of Semantic Kernel.
+        "Label" if way.last().is_some_and(|it| it.name == "Role") => true,
         _ => leaf.is_text() && leaf.text.trim_matches('"').trim_start().is_empty(),
     }
 }
@@ -435,11 +437,15 @@ pub(super) fn beside<'t>(told: &Told<'_>, leaf: &Leaf<'t>, way: &[Frame<'t>]) ->
         || way.iter().any(|it| it.name == SIGNATURES)
         || leaf.is_text() && OF_RECORDS.contains(&leaf.name)
         || matches!(leaf.name, "text" | "content") && !may_be_nothing(leaf.text);
-    let of_records = (told.has_bookkeeping && !is_said).then_some(leaf.name);
+    // A member of the body beside the messages is left out whole.
+    let list = told.bookkeeping.as_deref().filter(|it| !it.is_empty());
+    let top = way.get(1).filter(|it| !it.is_list).map(|it| it.name);
+    let of_body = top.filter(|top| !is_said && list.is_some_and(|list| list != *top));
+    let of_records = (told.bookkeeping.is_some() && !is_said).then_some(leaf.name);
     let mut names = way.iter().filter(|it| !it.is_list).map(|it| it.name);
     let of_turns =
         names.find(|name| told.from == "turns" && !told.keeps_format && OF_TURNS.contains(name));
-    of_answer.filter(|_| !told.keeps_format).or(of_records).or(of_turns)
+    of_answer.filter(|_| !told.keeps_format).or(of_body).or(of_records).or(of_turns)
 }
 
 /// Whether a member with this name contains a media type.

@@ -524,7 +524,7 @@ impl Check<'_, '_> {
                 None if part.as_text().is_some() => has_texts = false,
                 None => {
                     has_lost = true;
-                    let kind = part.kind();
+                    let kind = part.kind_of_source();
                     let text = format!("the format has no place for the {kind} part of the result");
                     self.push("convert::lost-part", place, text);
                 }
