@@ -84,9 +84,25 @@ impl Error {
         Error::UnknownName { kind, name: name.to_owned(), expected }
     }
 
+    /// The code of the error, one of [`CODES`].
+    fn code(&self) -> &'static str {
+        match self {
+            Error::BadBudget { .. } => "compact::bad-budget",
+            Error::UnknownName { .. } => "compact::unknown-name",
+            Error::BadOption { .. } => "compact::bad-option",
+            Error::TokenIndex { .. } => "compact::other-index",
+            Error::PromptTooLong { .. } => "compact::prompt-too-long",
+            Error::UnknownRequest { .. } => "compact::unknown-request",
+            Error::AnsweredTwice { .. } => "compact::answered-twice",
+            Error::PlanMismatch { .. } => "compact::plan-mismatch",
+            Error::SplitsTurn { .. } => "compact::splits-turn",
+            Error::NothingKept => "compact::nothing-kept",
+        }
+    }
+
     /// The error as a diagnostic, at the message or turn.
     pub fn diagnostic(&self) -> Diagnostic {
-        let found = Diagnostic::error(of("compact::plan-mismatch"), self.to_string());
+        let found = Diagnostic::error(of(self.code()), self.to_string());
         match self {
             Error::PlanMismatch { message } => found.at_message(*message),
             Error::SplitsTurn { turn } => found.at_message(*turn),
@@ -136,7 +152,16 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "compact::summary-unused" "CP-39a" "a summary was not needed: what it would replace fits";
     warning "compact::summary-too-large" "CP-39a" "a summary left no room for what has to stay";
     error "compact::cannot-fit" "CP-14" "the history does not fit the budget";
+    error "compact::bad-budget" "CP-10" "a budget is invalid";
+    error "compact::unknown-name" "CP-5" "unknown name of a policy, preset, option or counter";
+    error "compact::bad-option" "CP-5" "an option has an invalid value";
+    error "compact::other-index" "CP-5" "a token index belongs to another history";
+    error "compact::prompt-too-long" "CP-25" "the prompt of a summary cannot be made short enough";
+    error "compact::unknown-request" "CP-20" "an answer to a request that is not open";
+    error "compact::answered-twice" "CP-20" "a second answer to a request";
     error "compact::plan-mismatch" "CP-61" "a plan does not match this history";
+    error "compact::splits-turn" "CP-61" "an edit of a plan covers only part of a turn";
+    error "compact::nothing-kept" "CP-61" "a plan was stored without what it removed";
 };
 
 /// A code of the table.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
+mod errors;
 mod hostile;
 mod laws;
 mod random;
