@@ -380,9 +380,12 @@ pub(crate) fn span(span: Range<usize>) -> String {
     format!("{FRAME}@{}-{}{FRAME}", span.start, span.end)
 }
 
-/// JSON of a file for use in an edit: escapes the frame character, which would otherwise begin a mark.
+/// JSON of a file for use in an edit: a mark as it is, else escapes the frame character, which would begin one.
 pub(crate) fn spelled(source: &str) -> Cow<'_, str> {
-    match source.contains(FRAME) {
+    let inner =
+        || source.strip_prefix('"')?.strip_prefix(FRAME)?.strip_suffix('"')?.strip_suffix(FRAME);
+    let is_mark = || inner().and_then(Mark::parse).is_some();
+    match source.contains(FRAME) && !is_mark() {
         true => Cow::Owned(source.replace(FRAME, &format!("{FRAME}@{FRAME}"))),
         false => Cow::Borrowed(source),
     }

@@ -47,8 +47,8 @@ const WALKED: [&str; 28] = [
     "value",
 ];
 
-/// Members whose text is compared and therefore kept at any length.
-const COMPARED: [&str; 27] = [
+/// Members whose text is compared or copied into other records, and therefore kept at any length.
+const COMPARED: [&str; 30] = [
     "$rewindTo",
     "allUuids",
     "anchorUuid",
@@ -67,9 +67,12 @@ const COMPARED: [&str; 27] = [
     "parentUuid",
     "projectHash",
     "role",
+    "session_id",
     "stopReason",
     "subtype",
     "tailUuid",
+    "thread_id",
+    "timestamp",
     "toolCallId",
     "tool_use_id",
     "turn_id",
@@ -79,7 +82,7 @@ const COMPARED: [&str; 27] = [
 ];
 
 /// Members used in other ways: whether they exist, are empty, or are a number.
-const ASKED: [&str; 46] = [
+const ASKED: [&str; 44] = [
     "action",
     "agentVisible",
     "args",
@@ -112,7 +115,6 @@ const ASKED: [&str; 46] = [
     "reasoningText",
     "response",
     "sessionId",
-    "session_id",
     "signature",
     "startTime",
     "subject",
@@ -121,7 +123,6 @@ const ASKED: [&str; 46] = [
     "text",
     "thinking",
     "thought",
-    "timestamp",
     "transformedContent",
     "url",
     "version",

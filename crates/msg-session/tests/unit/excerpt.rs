@@ -140,7 +140,6 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 1500,
         failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(7),
         ..ProptestConfig::default()
     })]
 

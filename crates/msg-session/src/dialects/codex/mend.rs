@@ -80,7 +80,10 @@ impl Order {
 /// The time of a record, if another record may reuse it: in an excerpt, a long text is only a marker.
 fn time<'a>(record: &Object<'a>) -> Option<Value<'a>> {
     const LONGEST: usize = 40;
-    let is_plain = |it: &Value<'_>| it.source.len() <= LONGEST && it.source.is_ascii();
+    // An excerpt may have a character as its escape.
+    let is_plain = |it: &Value<'_>| {
+        it.source.len() <= LONGEST && it.source.is_ascii() && !it.source.contains('\\')
+    };
     record.get("timestamp").filter(is_plain)
 }
 
