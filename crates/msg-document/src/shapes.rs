@@ -102,7 +102,7 @@ pub(crate) fn tool_names(head: &RequestHead, profile: &Profile) -> Vec<Diagnosti
     let functions = head.tools.iter().filter_map(Tool::function);
     let bad = functions.filter(|it| !it.name.is_empty() && !profile.accepts_tool_name(&it.name));
     let found = bad.map(|it| {
-        let text = format!("tool name `{}` is not accepted", it.name);
+        let text = profile.refused_tool_name(&it.name);
         Diagnostic::error(Code::new("profile::tool-name"), text).at_pointer(&*it.pointer)
     });
     found.collect()

@@ -144,7 +144,7 @@ impl Dialect {
         answers: &[
             (
                 "schema::root-not-object",
-                "schema must be a JSON Schema of 'type: \"object\"', got 'type: null'",
+                "schema must be a JSON Schema of 'type: \"object\"', got 'type: …'",
             ),
             (
                 "schema::root-union",
@@ -204,7 +204,7 @@ impl Dialect {
             ("schema::keyword", "'KEYWORD' is not permitted"),
             (
                 "schema::root-not-object",
-                "schema must be a JSON Schema of 'type: \"object\"', got 'type: null'",
+                "schema must be a JSON Schema of 'type: \"object\"', got 'type: …'",
             ),
         ],
         ..Self::OPENAI

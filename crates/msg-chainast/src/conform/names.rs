@@ -54,7 +54,7 @@ impl Conform<'_, '_> {
                 }
                 let new = renames.of(profile, &old);
                 if !follows {
-                    self.at_part(at, part, mended_if(new.is_some(), bad_name(&old)));
+                    self.at_part(at, part, mended_if(new.is_some(), bad_name(profile, &old)));
                 }
                 if let Some(new) = new {
                     set_tool_name(&mut self.items[at].message.to_mut().parts[part], new);
@@ -126,7 +126,8 @@ impl Conform<'_, '_> {
                         continue;
                     }
                     let new = cut(&replaced(name, class), max).to_owned();
-                    let sentence = format!("message name `{name}` is not accepted");
+                    let expected = expected(class, None, self.profile.message_name_max);
+                    let sentence = format!("message name `{name}` is not accepted{expected}");
                     let new = Some(new).filter(|it| !it.is_empty());
                     let fix = if new.is_some() { "renamed" } else { "removed" };
                     (error("profile::message-name", sentence, fix), new)
@@ -227,8 +228,20 @@ fn set_tool_name(part: &mut Part, name: String) {
     }
 }
 
-fn bad_name(name: &str) -> Diagnostic {
-    error("profile::tool-name", format!("tool name `{name}` is not accepted"), "renamed")
+fn bad_name(profile: &Profile, name: &str) -> Diagnostic {
+    error("profile::tool-name", profile.refused_tool_name(name), "renamed")
+}
+
+/// What names of a class are accepted, as the end of a sentence.
+fn expected(class: &CharClass, first: Option<&CharClass>, max: usize) -> String {
+    let mut res = format!(", expected {}", class.as_str());
+    if let Some(first) = first {
+        res += &format!(", first {}", first.as_str());
+    }
+    if max > 0 {
+        res += &format!(", at most {max}");
+    }
+    res
 }
 
 impl Profile {
@@ -243,6 +256,22 @@ impl Profile {
     #[must_use]
     pub fn accepts_tool_name(&self, name: &str) -> bool {
         accepts_name(self, name)
+    }
+
+    /// The sentence about a tool name that the provider does not accept: what it takes instead (CA-72).
+    ///
+    /// ```
+    /// use msg_chainast::Profile;
+    ///
+    /// let profile = Profile::named("openai").expect("it is built in");
+    /// let sentence = "tool name `a b` is not accepted, expected [a-zA-Z0-9_-], at most 64";
+    /// assert_eq!(profile.refused_tool_name("a b"), sentence);
+    /// ```
+    #[must_use]
+    pub fn refused_tool_name(&self, name: &str) -> String {
+        let first = Some(&self.name_first).filter(|it| **it != CharClass::any());
+        let expected = expected(&self.name_class, first, self.name_max);
+        format!("tool name `{name}` is not accepted{expected}")
     }
 }
 

@@ -31,8 +31,9 @@ pub(crate) fn text(outline: &Outline<'_>, bytes: &[u8]) -> Option<Refusal> {
 /// Markdown without a message, which may be anything (RG-2).
 pub(crate) fn other_text(outline: &Outline<'_>, bytes: &[u8]) -> Option<Refusal> {
     let head = &*head(bytes);
-    // What is in a document of YAML may be JSON: a cassette of requests.
-    let line = line_of_json(bytes).filter(|_| !is_yaml(head));
+    // What is in a document of YAML or TOML may look like JSON: a cassette of requests, a list of names.
+    let is_other = || is_yaml(head) || head.starts_with('[') && is_toml(head);
+    let line = line_of_json(bytes).filter(|_| !is_other());
     if let Some(line) = line {
         let has_comments = ["//", "/*", "#"].into_iter().any(|it| head.starts_with(it));
         return Some(if has_comments { refused(COMMENTS) } else { refused_at(line) });
