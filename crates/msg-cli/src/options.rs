@@ -15,15 +15,11 @@
 //!
 //! Does not read conversations; a profile file is the one thing that is read here.
 
-use std::{
-    borrow::Cow,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use msg_chainast::{ChainCheckOptions, Profile};
 use msg_core::RawJson;
 use msg_document::Refusal;
-use msg_json::{JsonError, Kind, Reader, write_str};
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -73,41 +69,6 @@ impl Flags {
         self.0.extend(own(line).map_err(|it| bad(&it))?);
         read(self.0).map_err(|it| bad(&it))
     }
-}
-
-/// A line without its own options, which are not part of the document.
-pub(crate) fn without_own(line: &[u8]) -> Cow<'_, [u8]> {
-    match cut(line) {
-        Ok(Some(left)) => Cow::Owned(left),
-        // Invalid input is refused by the reader of the document.
-        _ => Cow::Borrowed(line),
-    }
-}
-
-fn cut(line: &[u8]) -> Result<Option<Vec<u8>>, JsonError> {
-    let mut reader = Reader::new(line)?;
-    if reader.peek()? != Kind::Object {
-        return Ok(None);
-    }
-    reader.begin_object()?;
-    let (mut left, mut is_cut) = (b"{".to_vec(), false);
-    while let Some(key) = reader.next_key()? {
-        let name = key.text.into_owned();
-        let value = reader.raw()?;
-        if name == "options" {
-            is_cut = true;
-            continue;
-        }
-        if left.len() > 1 {
-            left.push(b',');
-        }
-        write_str(&mut left, &name);
-        left.push(b':');
-        left.extend_from_slice(value.as_bytes());
-    }
-    reader.finish()?;
-    left.push(b'}');
-    Ok(is_cut.then_some(left))
 }
 
 /// The pairs of a repeated flag, as an object.

@@ -66,7 +66,7 @@ pub use convert::{Carry, ConvertOptions, Converted, convert};
 pub use document::Document;
 pub use fit::{
     CountOptions, Counter, Digest, FitAnswer, FitCut, FitLimit, FitOptions, FitTarget, Fitted,
-    Fitter, Goal, Reached, ReportedUsage, StatsOptions, Summarizer, fit,
+    Fitter, Goal, Reached, ReportedUsage, StatsOptions, Summarizer, fit, without_options,
 };
 pub use json::{ObjectWriter, repair_json, to_json};
 pub use key::{Key, KeyOptions, key, prefix_keys};

@@ -12,7 +12,7 @@ use msg_formats::{Format, ReadOptions, Refusal};
 use serde::Serialize;
 
 use crate::document::{Document, has_media};
-use crate::fit::{Counter, StatsOptions, counter, tool_specs};
+use crate::fit::{Counter, StatsOptions, counter, document_of_line, tool_specs};
 use crate::json::to_json;
 use crate::lead::JoinedUsers;
 use crate::rows::Row;
@@ -209,8 +209,11 @@ fn read<'a>(
     json: &[u8],
     options: &'a StatsOptions,
 ) -> Result<(Counted, Cow<'a, StatsOptions>), Refusal> {
-    let options = options.of_line(json)?.map_or(Cow::Borrowed(options), Cow::Owned);
-    let read = &options.read;
+    let (options, json) = match options.of_line(json)? {
+        Some(own) => (Cow::Owned(own), document_of_line(json)),
+        None => (Cow::Borrowed(options), Cow::Borrowed(json)),
+    };
+    let (read, json) = (&options.read, &*json);
     let all = match Row::of(json, read)? {
         Some(row) => Counted::of_row(&row, read),
         None => match Document::read(json, read) {

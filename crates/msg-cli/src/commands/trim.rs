@@ -12,7 +12,7 @@ use std::{
 use msg_chainast::{ChainAst, ChainCheckOptions, CutPoint, ParseError, Profile};
 use msg_core::{Code, Diagnostic, Message};
 use msg_document::{
-    Counter, Document, FilterOptions, ObjectWriter, Refusal, Strategy, TrimOptions,
+    Counter, Document, FilterOptions, ObjectWriter, Refusal, Strategy, TrimOptions, without_options,
 };
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::documents::{AnswerArgs, EditArgs, Form, Lines, Opened};
 use crate::exit::{Failure, Status, refuse_if};
 use crate::jsonl::Answer;
-use crate::options::{ChainArgs, Flags, without_own};
+use crate::options::{ChainArgs, Flags};
 use crate::output::PrettyArgs;
 use crate::render::{Quotes, count, plural};
 use crate::{input, words};
@@ -187,7 +187,7 @@ pub(crate) fn run(
     let lines = |it: Lines<'_>| {
         let (name, lost) = (it.name().to_owned(), Mutex::new(Lost::default()));
         let status = it.answer_numbered(|number, line| {
-            let own = without_own(line);
+            let own = without_options(line);
             let mut document = Document::read(&own, &read)?;
             document.set_source(own.into_owned());
             let status = select(&mut document, line)?.status;

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::options::{FitOptions, FitTarget, ReportedUsage};
 use crate::document::Document;
 use crate::fit::Goal;
-use crate::fit::run::Given;
+use crate::fit::run::{Given, document_of_line};
 use crate::fit::{Counter, tool_specs};
 
 /// Compaction options that were compiled once, for any number of documents and threads.
@@ -327,7 +327,7 @@ impl Fitter {
     /// ```
     pub fn requests(&self, json: &[u8]) -> Result<Vec<String>, Refusal> {
         match self.options.of_line(json)? {
-            Some(own) => Fitter::of_lines(own)?.requests_json(json),
+            Some(own) => Fitter::of_lines(own)?.requests_json(&document_of_line(json)),
             None => self.requests_json(json),
         }
     }

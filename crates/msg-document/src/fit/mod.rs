@@ -32,7 +32,8 @@ pub(crate) use self::fitter::counter;
 pub use self::options::{
     CountOptions, FitCut, FitLimit, FitOptions, FitTarget, ReportedUsage, StatsOptions,
 };
-pub use self::run::fit;
+pub(crate) use self::run::document_of_line;
+pub use self::run::{fit, without_options};
 pub use crate::fit::fitter::{Digest, Summarizer};
 
 // How tokens are counted, by name.

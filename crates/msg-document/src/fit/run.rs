@@ -4,6 +4,8 @@
 //! compared. The history is copied only if a plan is made: a hostile document may have so many messages that a second
 //! copy would dominate the memory.
 
+use std::borrow::Cow;
+
 use msg_chainast::{ChainAst, ChainRepairOptions, MessageOrigin, ParseError};
 use msg_compact::{
     Compactor, MediaRates, Plan, Step, SummaryError, SummaryRequest, TokenCounter, TokenIndex,
@@ -11,6 +13,7 @@ use msg_compact::{
 };
 use msg_core::{Diagnostic, Message, SeededIds, native};
 use msg_formats::{Format, Refusal};
+use msg_json::{JsonError, Kind, Reader, write_str};
 
 use super::fitted::{Fitted, Texts, Wanted};
 use super::fitter::Fitter;
@@ -53,7 +56,7 @@ impl Fitter {
     /// Fails as [`fit`] does.
     pub fn fit(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
         match self.options.of_line(json)? {
-            Some(own) => Fitter::of_lines(own)?.fit_row(list_of_line(json), summarizer),
+            Some(own) => Fitter::of_lines(own)?.fit_row(&document_of_line(json), summarizer),
             None => self.fit_row(json, summarizer),
         }
     }
@@ -63,7 +66,7 @@ impl Fitter {
     /// Fails as [`fit`] does, and if the plan does not belong to this document.
     pub fn answer(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<FitAnswer, Refusal> {
         match self.options.of_line(json)? {
-            Some(own) => Fitter::of_lines(own)?.answer_json(list_of_line(json), summarizer),
+            Some(own) => Fitter::of_lines(own)?.answer_json(&document_of_line(json), summarizer),
             None => self.answer_json(json, summarizer),
         }
     }
@@ -283,25 +286,61 @@ impl Fitter {
     }
 }
 
-/// The list of a line `{"messages":[…],"options":{…}}` whose messages are contents or items: no body of their API has
-/// them under that name. Any other line as it is.
-fn list_of_line(json: &[u8]) -> &[u8] {
+/// The document of a line that brings options: the line without them, or the list in `{"messages":[…],"options":{…}}`
+/// whose messages are contents or items, since no body of their API has them under that name.
+pub(crate) fn document_of_line(json: &[u8]) -> Cow<'_, [u8]> {
+    let left = without_options(json);
     let list = || {
-        let mut reader = msg_json::Reader::new(json).ok()?;
-        let mut list = None;
+        let mut reader = Reader::new(&left).ok()?;
         reader.begin_object().ok()?;
-        while let Some(key) = reader.next_key().ok()? {
-            let value = reader.raw().ok()?;
-            match &*key.text {
-                "messages" => list = Some(value.as_bytes()),
-                "options" => {}
-                _ => return None,
-            }
-        }
-        let format = Format::recognise(list?, "").ok()?;
-        list.filter(|_| matches!(format.name(), "gemini" | "responses"))
+        let key = reader.next_key().ok()??;
+        let list = (key.text == "messages").then(|| reader.raw().ok()).flatten()?.as_bytes();
+        let format = Format::recognise(list, "").ok()?;
+        let is_alone = reader.next_key().ok()?.is_none();
+        (is_alone && matches!(format.name(), "gemini" | "responses")).then(|| list.to_vec())
     };
-    list().unwrap_or(json)
+    list().map_or(left.clone(), Cow::Owned)
+}
+
+/// A line of JSON without its member `options`, which is about the line and no part of its document. Any other text
+/// as it is. Linear.
+///
+/// ```
+/// let line = br#"{"messages":[],"options":{"budget":100}}"#;
+/// assert_eq!(*msg_document::without_options(line), *br#"{"messages":[]}"#);
+/// ```
+pub fn without_options(line: &[u8]) -> Cow<'_, [u8]> {
+    match cut(line) {
+        Ok(Some(left)) => Cow::Owned(left),
+        // Invalid input is refused by the reader of the document.
+        _ => Cow::Borrowed(line),
+    }
+}
+
+fn cut(line: &[u8]) -> Result<Option<Vec<u8>>, JsonError> {
+    let mut reader = Reader::new(line)?;
+    if reader.peek()? != Kind::Object {
+        return Ok(None);
+    }
+    reader.begin_object()?;
+    let (mut left, mut is_cut) = (b"{".to_vec(), false);
+    while let Some(key) = reader.next_key()? {
+        let name = key.text.into_owned();
+        let value = reader.raw()?;
+        if name == "options" {
+            is_cut = true;
+            continue;
+        }
+        if left.len() > 1 {
+            left.push(b',');
+        }
+        write_str(&mut left, &name);
+        left.push(b':');
+        left.extend_from_slice(value.as_bytes());
+    }
+    reader.finish()?;
+    left.push(b'}');
+    Ok(is_cut.then_some(left))
 }
 
 /// Runs a compaction to its end.
