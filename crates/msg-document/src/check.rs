@@ -320,7 +320,7 @@ impl Document {
     }
 
     /// What the provider refuses in the head of the request, where that is asked for (RQ-1).
-    fn check_head(&self, options: &CheckOptions) -> Vec<Diagnostic> {
+    pub(crate) fn check_head(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let profile = options.profile.as_ref().filter(|_| options.chain.request);
         let Some(profile) = profile else { return Vec::new() };
         let Some(head) = self.head() else { return Vec::new() };

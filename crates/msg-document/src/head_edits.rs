@@ -26,6 +26,8 @@ pub(crate) struct HeadEdits {
     edits: BTreeMap<String, HeadEdit>,
     /// What was found, each with its edit.
     pub(crate) found: Vec<Diagnostic>,
+    /// Whether a check of the head found an error, which its edits may leave.
+    pub(crate) may_remain: bool,
 }
 
 impl HeadEdits {

@@ -383,12 +383,14 @@ impl Document {
         let Some((profile, head)) = profile.zip(self.head()) else { return res };
         add_schema_edits(&head, profile, &mut res);
         self.of_settings(&head, profile, |it| add_setting_edits(it, &mut res));
+        let found = self.check_head(&options.as_check());
+        res.may_remain = found.iter().any(Diagnostic::is_error);
         res
     }
 
     /// Mends the head; gives what was mended. What has no mend is found again by a check.
     fn mend_head(&mut self, mut edits: HeadEdits) -> Vec<Diagnostic> {
-        self.may_have_errors |= edits.found.iter().any(|it| it.fix.is_none());
+        self.may_have_errors |= edits.may_remain || edits.found.iter().any(|it| it.fix.is_none());
         let mut found = std::mem::take(&mut edits.found);
         found.retain(|it| it.fix.is_some());
         if !found.is_empty() {
