@@ -36,6 +36,24 @@ pub struct StreamFamily {
     pub assembler: Option<MakeAssembler>,
 }
 
+/// The members of an event that describe the stream and say nothing of the answer.
+const DESCRIBES: [&str; 14] = [
+    "type",
+    "event_type",
+    "object",
+    "id",
+    "model",
+    "created",
+    "usage",
+    "system_fingerprint",
+    "service_tier",
+    "provider",
+    "obfuscation",
+    "timings",
+    "metrics",
+    "amazon-bedrock-invocationMetrics",
+];
+
 type MakeAssembler = fn(&StreamOptions) -> Box<dyn Assembler>;
 
 /// Assembles a message from the events of a stream.
@@ -81,17 +99,14 @@ pub trait Assembler: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether an event after the end of the stream, a JSON object, adds to the answer. Other events only
-    /// describe the stream.
+    /// Whether an event after the end of the stream, a JSON object, says something: an error, or more than
+    /// what describes the stream.
     fn says_something(&self, event: Json<'_>) -> bool {
-        let says = |name: &str| {
-            event.get(name).is_some_and(|it| {
-                it.is_object() || it.elements().next().is_some() || it.filled().is_some()
-            })
+        let is_full = |it: Json<'_>| {
+            it.filled().is_some() || it.elements().next().is_some() || it.members().next().is_some()
         };
-        ["choices", "delta", "content_block", "message", "candidates", "item", "part", "response"]
-            .iter()
-            .any(|it| says(it))
+        ProviderError::looks_like_one(event)
+            || event.members().any(|(name, it)| !DESCRIBES.contains(&&*name) && is_full(it))
     }
 
     /// Returns the result. Calls that may be incomplete are marked so. Usage and finish reasons go

@@ -223,8 +223,13 @@ impl Recognition {
 impl Decided {
     /// For an event after the end, only checks whether it begins another response.
     fn note_next(&mut self, data: &str, at: u64) {
+        let head = self.assembler.head_mut();
+        if !matches!(Data::of(data, at, &mut head.notes), Data::Json) {
+            return;
+        }
         let data = data.trim_ascii();
         if check_object(data).is_err() {
+            self.unread_at.get_or_insert(at);
             return;
         }
         let is_another = |it: &Self| {
