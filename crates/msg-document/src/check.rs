@@ -368,11 +368,13 @@ impl Document {
             Side::Exchange { is_continued: true } => {
                 judge(messages, rules.with_continued().with_open())
             }
-            Side::Answer => of_an_answer(judge(messages, rules.with_continued().with_open())),
+            Side::Answer => {
+                of_an_answer(messages, judge(messages, rules.with_continued().with_open()))
+            }
             Side::Choices => {
                 let rules = rules.with_continued().with_open();
                 let choices = messages.chunks(1).enumerate();
-                choices.flat_map(|(at, it)| moved(of_an_answer(judge(it, rules)), at)).collect()
+                choices.flat_map(|(at, it)| moved(of_an_answer(it, judge(it, rules)), at)).collect()
             }
         }
     }
@@ -530,10 +532,12 @@ fn type_of(setting: &RawJson) -> Option<String> {
 }
 
 /// That an answer begins with the assistant goes without saying.
-fn of_an_answer(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn of_an_answer(messages: &[Message], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
+    let part = |it: &Diagnostic| messages.get(it.at.message?)?.parts.get(it.at.part?);
     let is_result = |it: &&mut Diagnostic| {
-        it.code == "chain::misplaced-part" && it.message().contains("tool_result")
+        it.code == "chain::misplaced-part"
+            && part(it).is_some_and(|it| it.as_tool_result().is_some())
     };
     for it in found.iter_mut().filter(is_result) {
         it.set_message(format!("{}: it belongs in the next request", it.message()));

@@ -62,10 +62,10 @@ const SAME_ERRORS: [&str; 18] = [
     "profile::unknown-member",
 ];
 
-/// What they only warn of.
 /// The member whose values the chain rules judge in every format.
 const MARKER: &str = ".cache_control";
 
+/// What they only warn of.
 const SAME_WARNINGS: [&str; 5] = [
     "chain::empty-arguments",
     "chain::empty-message",
