@@ -314,6 +314,10 @@ impl Conform<'_, '_> {
             return;
         }
         let judge = |part: &Part| {
+            // Most parts are of another kind.
+            if !matches!(part, Part::Image(_) | Part::File(_) | Part::ToolResult(_)) {
+                return None;
+            }
             let inner = part.as_tool_result().map_or(&[][..], |it| it.content.parts());
             let mut all = std::iter::once(part).chain(inner);
             let (told, is, code) = all.find_map(|it| {
