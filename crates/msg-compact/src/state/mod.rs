@@ -164,8 +164,8 @@ impl<'a> ChainState<'a> {
         self.sections.iter().flat_map(|it| self.items_of(it))
     }
 
-    /// A value of each message of the chain, in order. Nested iterators cost half as much if they call than if they are
-    /// called for each item.
+    /// A value of each message of the chain, in order. `for_each` runs inside the nested iterators, which costs half as
+    /// much as asking them for each item.
     pub(crate) fn of_items<'b, T>(&'b self, value: impl Fn(&'b Item) -> T) -> Vec<T> {
         let mut res = Vec::new();
         self.items().for_each(|it| res.push(value(it)));
