@@ -107,14 +107,14 @@ pub fn is_valid(json: &[u8], options: &CheckOptions) -> Result<bool, Refusal> {
     check(json, options).map(|it| it.ok)
 }
 
-/// Reads a document whole. What has a skeleton is known to be chat messages, so that it is not recognised again.
+/// Reads a whole document. `known` is its format if a skeleton was read; then it is not recognised again.
 pub(crate) fn read_whole(
     json: &[u8],
     options: &ReadOptions,
     known: Option<Format>,
 ) -> Result<Document, Refusal> {
     match known.filter(|_| options.from.is_none()) {
-        // What it has of other formats was seen with its skeleton.
+        // The skeleton has already looked for signs of other formats.
         Some(_) => Document::read_known(json, &options.clone().with_from(known)),
         None => Document::read(json, options),
     }
@@ -130,12 +130,12 @@ impl CheckOptions {
         }
     }
 
-    /// Whose API is asked, and whether for the settings of the request too.
+    /// The provider whose API rules apply, and whether they include the settings of the request.
     fn judged(&self) -> (Option<&Profile>, bool) {
         (self.profile.as_ref(), self.chain.request)
     }
 
-    /// What can be checked without reading the whole document; nothing if its head is asked for.
+    /// The skeleton, if the check does not need the whole document. `None` if the head is to be checked.
     fn skeleton(&self, json: &str) -> Option<Skeleton> {
         let asks_head = self.chain.request && self.profile.is_some();
         if asks_head { None } else { Skeleton::of_text(json, &self.read) }
@@ -154,9 +154,9 @@ impl Document {
         checked
     }
 
-    /// Takes back the promises that a repair does not keep: a format that is not the provider's, and an answer of the
-    /// model, may have no place for what is mended. Chat messages have one for all of it. Costs a repair where such a
-    /// document has an error.
+    /// Removes the `help` of errors that a repair would leave. A format other than the provider's, and a model's
+    /// answer, may have no place for the repaired value; chat messages have one for every value. Repairs the document
+    /// to find out, if it has such an error.
     fn promise_what_is_mended(&self, text: &[u8], options: &CheckOptions, checked: &mut Checked) {
         let is_promised = |it: &Diagnostic| {
             it.is_error() && it.fix.is_some() && it.code != "profile::other-format"
@@ -186,7 +186,7 @@ impl Document {
         }
     }
 
-    /// As [`Document::check`], of a document that was read from this text.
+    /// As [`Document::check`], for a document that was read from this text.
     pub(crate) fn check_text(&self, text: Option<&[u8]>, options: &CheckOptions) -> Checked {
         let read = text.and_then(|it| std::str::from_utf8(it).ok());
         let (checked, can_be_completed) =
@@ -195,7 +195,7 @@ impl Document {
             .filter(|_| can_be_completed)
             .and_then(|it| self.completed(it, &options.read, options.judged()));
         let Some((text, (again, mut missing))) = text.zip(completed) else { return checked };
-        // What else is wrong is said of what the document is with the words that it lacks.
+        // The other findings are those of the document with the missing words filled in.
         let completed = std::str::from_utf8(again.source().unwrap_or_default()).ok();
         let found = again.check_chain(options);
         let (mut checked, _) = again.check_found(found, (completed, None), options);
@@ -210,21 +210,21 @@ impl Document {
         Checked { ok: false, ..checked }
     }
 
-    /// As [`Document::check_text`], with what [`Document::check_chain`] finds, and where the list of messages is in the text,
-    /// if that is known. Also whether words that are missing can be written into the text.
+    /// As [`Document::check_text`], given the findings of [`Document::check_chain`] and the place of the list of
+    /// messages in the text, if known. Also returns whether missing words can be filled in.
     pub(crate) fn check_found(
         &self,
         mut found: Vec<Diagnostic>,
         (text, list): (Option<&str>, Option<&Range<usize>>),
         options: &CheckOptions,
     ) -> (Checked, bool) {
-        // What was merely spelled otherwise is not a problem of the conversation.
+        // A different spelling alone is not a problem of the conversation.
         let notes = other_notes(self, options.profile.as_ref());
         let notes = notes.filter(|it| it.severity != Severity::Info || says_unread(it));
         let shapes = refused_shapes(self, options.profile.as_ref());
         let noted = self.notes().iter().filter(|it| is_foreign_part(it));
         let noted: HashSet<_> = noted.map(|it| it.at.message).collect();
-        // What is of another format is not only unread.
+        // A message with parts of another format is not also reported as unread.
         let is_noted = |it: &Diagnostic| {
             it.code == "message::unread-content" && noted.contains(&it.at.message)
         };
@@ -232,7 +232,7 @@ impl Document {
         foreign.retain(|it| !is_noted(it));
         let unread = unread_calls(self.as_unread(), &foreign, &found);
         if !unread.is_empty() || foreign.iter().any(is_not_understood) {
-            // No message is mended then.
+            // Such a document is not repaired.
             found.iter_mut().for_each(|it| it.fix = None);
         }
         let notes = notes.cloned().chain(shapes).chain(foreign);
@@ -244,14 +244,14 @@ impl Document {
             forgive(&mut found, &unread);
             notes.extend(unread);
         }
-        // There may be very many: no second list of them is made, and no room for twice as many.
+        // There may be very many findings: no second list, and no growth by doubling.
         found.reserve_exact(notes.len());
         found.splice(..0, notes);
         let (refused, seen) = self.refused_and_seen((text, list), options.judged()).unzip();
         let refused = refused.unwrap_or_default();
         let can_be_completed = seen.as_ref().is_some_and(|it| it.can_be_completed);
         if refused.iter().any(Diagnostic::is_error) {
-            // What the API says of a part says more than that it is not known.
+            // The API's finding about a part replaces the one that its type is unknown.
             let is_told = |it: &Diagnostic| {
                 refused
                     .iter()
@@ -281,8 +281,8 @@ impl Document {
 }
 
 impl Document {
-    /// What the API of a provider refuses of the text of this document, if it takes such documents; of its settings where
-    /// these are judged (RQ-1). Also whether words that are missing can be written into the text.
+    /// The findings about everything in the text that the provider's API refuses, if it takes documents of this format;
+    /// with the settings if these are checked (RQ-1). Also returns whether missing words can be filled in.
     pub(crate) fn refused(
         &self,
         text: Option<&[u8]>,
@@ -303,7 +303,7 @@ impl Document {
         refused_by_api((text, list), self.format(), (&profile, judged), self.messages())
     }
 
-    /// What of it the API of a profile judges.
+    /// The profile, and the parts of this document that its API rules cover. `None` if they cover nothing.
     pub(crate) fn judged_by<'p>(
         &self,
         (profile, judges_settings): (Option<&'p Profile>, bool),
@@ -319,7 +319,7 @@ impl Document {
         Some((profile.in_format(self.format().name()), judged))
     }
 
-    /// What the provider refuses in the head of the request, where that is asked for (RQ-1).
+    /// The findings about the head of the request, if the options ask for them (RQ-1).
     pub(crate) fn check_head(&self, options: &CheckOptions) -> Vec<Diagnostic> {
         let profile = options.profile.as_ref().filter(|_| options.chain.request);
         let Some(profile) = profile else { return Vec::new() };
@@ -332,7 +332,7 @@ impl Document {
         res
     }
 
-    /// What is made of the settings of its head, as the profile has them for the model that is asked.
+    /// Calls `make` with the settings of the head and the profile for the requested model.
     pub(crate) fn of_settings<T>(
         &self,
         head: &RequestHead,
@@ -353,10 +353,10 @@ impl Document {
             self.without_given_ids(messages.to_mut());
         }
         let messages = messages.as_ref();
-        // Its calls are run after it was read. A repair makes a whole conversation of it, in which they have results.
+        // The calls of a lone answer are still to be run. A repair makes a whole conversation of it, with results.
         let is_answer = !rules.request && self.is_lone_answer();
         rules.open |= is_answer;
-        // What a provider wants of a history is not asked of an answer, which is in its own list where it was converted.
+        // Provider rules about the beginning of a history do not apply to a lone answer.
         rules.continued |= is_answer && profile.is_some();
         let judge = |messages: &[Message], rules: msg_chainast::ChainCheckOptions| {
             msg_chainast::check(messages, profile.as_deref(), &rules)
@@ -379,14 +379,14 @@ impl Document {
         }
     }
 
-    /// Whether the provider wants the ids in the document that were given to a `function_call` and its result.
+    /// Whether the provider refuses `function_call`, so that the ids assigned to it while reading must not be used.
     pub(crate) fn withholds_ids(&self, profile: Option<&Profile>) -> bool {
         let is_refused = |it: &Profile| it.old_calls == Acceptance::Reject;
         self.format().name() == "openai" && self.has_given_ids() && profile.is_some_and(is_refused)
     }
 
-    /// The rules of the chain as they are for this document, and the profile, asked as the model that its request
-    /// names, if no other was.
+    /// The chain rules for this document, and the profile for the model that the request names, unless the options name
+    /// one.
     pub(crate) fn rules<'p>(
         &self,
         rules: msg_chainast::ChainCheckOptions,
@@ -410,8 +410,8 @@ impl Document {
                 || has_speakers(self.messages()),
             own_format: profile.as_ref().is_some_and(|it| it.format == self.format().name()),
             thinking: match head.as_deref().map_or(rules.thinking, thinking) {
-                // Who takes chat messages and Responses wants missing reasoning back in the former alone: the
-                // latter have no member for a placeholder, and were answered without (DeepSeek).
+                // A provider that takes chat messages and Responses requires reasoning only in chat messages
+                // (DeepSeek): Responses have no member for a placeholder, and such requests were answered.
                 RequestThinking::Unknown if self.format().name() == "responses" => {
                     RequestThinking::Off
                 }
@@ -423,7 +423,7 @@ impl Document {
     }
 }
 
-/// Formats whose results have no name: who writes them for a provider that wants it takes that of the call.
+/// Formats whose results have no name. A writer for a provider that requires one uses the name of the call.
 const UNNAMED: [&str; 17] = [
     "ag-ui",
     "agent-framework",
@@ -444,8 +444,7 @@ const UNNAMED: [&str; 17] = [
     "turns",
 ];
 
-/// Formats whose calls have a place for a signature. Who writes another one for a provider that wants it takes its
-/// placeholder.
+/// Formats whose calls can have a signature. For any other format, a writer uses the provider's placeholder.
 const SIGNED: [&str; 12] = [
     "adk",
     "ai-sdk",
@@ -461,14 +460,14 @@ const SIGNED: [&str; 12] = [
     "vercel-ui",
 ];
 
-/// Formats without ids of calls: the ids are made where they are read, and get others where they are sent.
+/// Formats without call ids. The reader makes ids, and the writer of a request makes others.
 const WITHOUT_IDS: [&str; 3] = ["msgmd", "plain", "sharegpt"];
 
-/// Formats without reasoning beside what is said: a placeholder has no place.
+/// Formats without a place for reasoning, so also without one for a placeholder.
 const WITHOUT_REASONING: [&str; 2] = ["plain", "sharegpt"];
 
-/// A profile without the rules that a document of a format can neither break nor keep: the name of a result, the
-/// signature of a call, its id and the reasoning before it where the format has none.
+/// The profile without rules that cannot apply to the format: names of results, signatures and ids of calls, and
+/// reasoning before calls, if the format has no place for them.
 fn of_writer<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
     if profile.results_named && UNNAMED.contains(&format) {
         profile.to_mut().results_named = false;
@@ -485,8 +484,8 @@ fn of_writer<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile
     }
 }
 
-/// That a request is in the format of another API than the one that the provider has, where it could not be one of its
-/// own either: nothing of it is judged by the rules of that API.
+/// The finding for a request in the format of another API that is not valid in the provider's format either. The
+/// provider's API rules are then not applied to it.
 pub(crate) fn other_body(
     document: &Document,
     text: Option<&[u8]>,
@@ -512,12 +511,12 @@ pub(crate) fn other_body(
     Some(Diagnostic::error(Code::new("profile::other-format"), text).with_fix(fix))
 }
 
-/// What a request says of thinking. It is on for sure only where the request says how much of it.
+/// Whether the request turns thinking on or off. It is certainly on only if the request has a budget.
 fn thinking(head: &RequestHead) -> RequestThinking {
     match head.reasoning.thinking {
         Some(request::Thinking::Off | request::Thinking::Budget(0)) => RequestThinking::Off,
         Some(request::Thinking::Budget(_)) => RequestThinking::On,
-        // Some who take chat messages have the member of Anthropic.
+        // Some providers of chat messages use Anthropic's member.
         _ => match head.rest.iter().find(|it| it.0 == "thinking").and_then(|it| type_of(&it.1)) {
             Some(it) if it == "disabled" => RequestThinking::Off,
             Some(it) if it == "enabled" => RequestThinking::On,
@@ -526,12 +525,12 @@ fn thinking(head: &RequestHead) -> RequestThinking {
     }
 }
 
-/// What a setting says: `{"type":"disabled"}`.
+/// The `type` of a setting such as `{"type":"disabled"}`.
 fn type_of(setting: &RawJson) -> Option<String> {
     setting.member("type")?.parse().ok()
 }
 
-/// That an answer begins with the assistant goes without saying.
+/// Adapts findings to a lone answer: it may begin with the assistant, and results belong in the next request.
 fn of_an_answer(messages: &[Message], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
     let part = |it: &Diagnostic| messages.get(it.at.message?)?.parts.get(it.at.part?);
@@ -545,7 +544,7 @@ fn of_an_answer(messages: &[Message], mut found: Vec<Diagnostic>) -> Vec<Diagnos
     found
 }
 
-/// Findings about messages of a list that begins at `start`.
+/// Moves findings about a list of messages to its position `start` in the document.
 pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic> {
     for it in &mut found {
         it.at.message = it.at.message.map(|it| it + start);
@@ -553,7 +552,7 @@ pub(crate) fn moved(mut found: Vec<Diagnostic>, start: usize) -> Vec<Diagnostic>
     found
 }
 
-// What a check and a repair answer.
+// The results of a check and of a repair.
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq)]

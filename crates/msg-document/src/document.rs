@@ -30,7 +30,7 @@ use crate::lead::{Beside, JoinedUsers, Lead};
 /// ```
 pub struct Document {
     read: msg_formats::Document,
-    /// What stayed when the messages were taken for a tree.
+    /// The messages that stayed when the others were taken for a tree.
     lead: Lead,
     /// A repair found errors that it could not mend.
     pub(crate) may_have_errors: bool,
@@ -70,7 +70,7 @@ impl Document {
     pub fn read_unlowered(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
         let mut read = msg_formats::Document::read_unlowered(bytes, options)?;
         if read.notes().iter().any(is_foreign_part) {
-            // What is said of a part by its type is not said of its message once more.
+            // A finding about a part makes the same finding about its message redundant.
             let said = foreign_parts(read.messages()).filter(is_foreign_part);
             let said: Vec<_> = said.map(|it| it.at.message).collect();
             read.retain_notes(|it| !is_foreign_part(it) || !said.contains(&it.at.message));
@@ -78,7 +78,7 @@ impl Document {
         Ok(read.into())
     }
 
-    /// Chat messages that are known to be that: they were recognised before.
+    /// Reads a document that was already recognised as chat messages.
     pub(crate) fn read_known(bytes: &[u8], options: &ReadOptions) -> Result<Self, Refusal> {
         msg_formats::Document::read_known(bytes, options).map(|it| it.lowered().into())
     }
@@ -131,7 +131,7 @@ impl Document {
         self.read.into_messages()
     }
 
-    /// Makes it `other`, a document that was read of the same text with words that this one lacks; its source stays.
+    /// Replaces it with `other`, which was read from the same text with missing words filled in. The source stays.
     pub(crate) fn replace_with(&mut self, other: Document) {
         let Document { read, lead, may_have_errors } = other;
         self.read.replace_with(read);
@@ -155,7 +155,7 @@ impl Document {
 }
 
 impl Document {
-    /// Its messages, and whether all calls in them are read, wherever they are.
+    /// The messages, and whether calls in wrong places are read too.
     pub(crate) fn as_unread(&self) -> (&[Message], bool) {
         (self.messages(), self.is_native())
     }
@@ -165,13 +165,13 @@ impl Document {
     }
 }
 
-/// Whether a finding says that something is of another format.
+/// Whether a finding is about a part of another format.
 pub(crate) fn is_foreign_part(it: &Diagnostic) -> bool {
     it.code == "message::foreign-part"
 }
 
 impl Document {
-    /// What of the messages no tree can hold.
+    /// The messages that a tree cannot hold.
     pub(crate) fn beside(&self) -> Beside {
         match (self.is_continued(), self.has_text_calls()) {
             (true, _) => Beside::Continuation,

@@ -19,12 +19,12 @@ pub(crate) enum Tense {
     Past,
 }
 
-/// What is to be done to the members of a request.
+/// The edits of the members of a request.
 #[derive(Debug, Default)]
 pub(crate) struct HeadEdits {
-    /// By JSON pointer.
+    /// The edits by JSON Pointer.
     edits: BTreeMap<String, HeadEdit>,
-    /// What was found, each with its edit.
+    /// The findings, each with its edit.
     pub(crate) found: Vec<Diagnostic>,
     /// Whether a check of the head found an error, which its edits may leave.
     pub(crate) may_remain: bool,
@@ -35,7 +35,7 @@ impl HeadEdits {
         self.edits.insert(pointer.into(), edit);
     }
 
-    /// The members that the body gets.
+    /// The members that are added to the body.
     pub(crate) fn added(&self) -> impl Iterator<Item = (&'static str, &RawJson)> {
         self.edits.values().filter_map(|it| match it {
             HeadEdit::Add(name, raw) => Some((*name, raw)),
@@ -43,7 +43,7 @@ impl HeadEdits {
         })
     }
 
-    /// What is done to a member of the body; none if nothing is, and nothing in it.
+    /// The edit of a member of the body; `None` if neither it nor anything inside it changes.
     pub(crate) fn member(&self, name: &str, raw: &RawJson) -> Option<HeadEdit> {
         let pointer = format!("/{}", pointer_step(name));
         let inside = || RawJson::written(|it| self.write(raw, &pointer, it));
@@ -51,14 +51,14 @@ impl HeadEdits {
         own.or_else(|| self.touches(&pointer).then(|| HeadEdit::Set(inside())))
     }
 
-    /// Whether an edit is in the value at a pointer.
+    /// Whether there is an edit inside the value at a pointer.
     fn touches(&self, pointer: &str) -> bool {
         let below = format!("{pointer}/");
         let first = self.edits.range(below.clone()..).next();
         first.is_some_and(|it| it.0.starts_with(&below))
     }
 
-    /// Writes a value with the edits in it. No deeper than a pointer is long.
+    /// Writes a value with its edits. Recurses only along the pointers.
     fn write(&self, raw: &RawJson, pointer: &str, it: &mut Writer<'_>) {
         if !self.touches(pointer) {
             it.raw(raw.text());

@@ -49,7 +49,7 @@ pub fn repair_json(
 /// reading the document.
 pub(crate) fn may_have_member(json: &[u8], quoted: &str) -> bool {
     static ESCAPE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\\u00"));
-    // Written with escapes, some letter is `\u006.` or `\u007.`.
+    // If the name is written with escapes, at least one letter is `\u006.` or `\u007.`.
     let is_letter = |at: usize| matches!(json.get(at + 4), Some(b'6' | b'7'));
     memmem::find(json, quoted.as_bytes()).is_some() || ESCAPE.find_iter(json).any(is_letter)
 }
@@ -113,14 +113,14 @@ impl ObjectWriter {
 
 /// How many characters begin in these bytes of a text.
 pub(crate) fn chars(bytes: &[u8]) -> usize {
-    // So few that a byte counts them: a vector of bytes is added to at once.
+    // Chunks so short that a `u8` can count them, so the compiler can vectorise the sum.
     let few = bytes.chunks(128);
     few.map(|it| usize::from(it.iter().map(|it| u8::from(it & 0xc0 != 0x80)).sum::<u8>())).sum()
 }
 
-// Lines of `--jsonl` that are not documents: their bytes in base64, and their refusal.
+// Lines of `--jsonl` that are not documents: base64 members, and the refusal of a bad line.
 
-/// A line that is not understood.
+/// The refusal of a line that is not understood.
 pub(crate) fn bad_line(text: impl Into<String>) -> Refusal {
     Diagnostic::error(Code::new("cli::bad-line"), text.into()).into()
 }

@@ -144,7 +144,7 @@ pub fn prefix_keys(json: &[u8], read: &ReadOptions) -> Result<Vec<Key>, Refusal>
     Ok(res)
 }
 
-/// What has been said so far.
+/// The hash of the content so far.
 #[derive(Default)]
 struct Hash<'a> {
     state: Xxh3,
@@ -166,7 +166,7 @@ impl<'a> Hash<'a> {
 
     fn part(&mut self, it: &'a Part) {
         match it {
-            // An empty text and no text are two spellings of nothing.
+            // An empty text equals a missing one.
             Part::Text(it) if it.text.is_empty() => {}
             Part::Text(it) => self.fields(b't', &[Some(&it.text)]),
             Part::Refusal(it) => self.fields(b'f', &[Some(&it.text)]),
@@ -193,7 +193,7 @@ impl<'a> Hash<'a> {
                 self.mark(b'o');
                 self.json(it.value.text());
             }
-            // A kind that a later version knows.
+            // For kinds that a later version adds.
             other => self.fields(b'?', &[Some(other.kind())]),
         }
     }
@@ -229,7 +229,7 @@ impl<'a> Hash<'a> {
         }
     }
 
-    /// JSON without the blanks between its tokens.
+    /// Hashes JSON without the white space between tokens.
     fn json(&mut self, json: &str) {
         let mut compact = std::mem::take(&mut self.compact);
         compact.clear();
@@ -242,7 +242,7 @@ impl<'a> Hash<'a> {
         self.bytes(text.as_bytes());
     }
 
-    /// With the length before them, so that no two lists of texts are the same bytes.
+    /// Hashes the length first, so different lists of texts never give the same bytes.
     fn bytes(&mut self, bytes: &[u8]) {
         self.state.update(&(bytes.len() as u64).to_le_bytes());
         self.state.update(bytes);

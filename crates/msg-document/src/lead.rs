@@ -36,7 +36,7 @@ use msg_core::{Diagnostic, Extra, Message, Origin, Part, Position, RawJson, Role
 use msg_formats::{Format, Refusal};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// What of a history is beside the tree.
+/// The messages of a history that a tree cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Beside {
     /// Nothing.
@@ -44,20 +44,20 @@ pub(crate) enum Beside {
     Nothing,
     /// The system messages after the first.
     Systems,
-    /// All between the system messages and the first user message.
+    /// Everything between the system messages and the first user message.
     Continuation,
 }
 
-/// What is before the first user message and in no section, and where: the beginning of a continued request,
-/// or the system messages after the first of a format that may have several.
+/// The messages before the first user message that belong to no section: the beginning of a continued request, or the
+/// system messages after the first, in a format that may have several.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {
     /// How many system messages are before it.
     at: usize,
     messages: Vec<Message>,
-    /// The messages of users that were joined before it was taken.
+    /// The user messages that were joined before.
     joined: JoinedUsers,
-    /// By how many messages the list grew when all was put back.
+    /// By how many messages the list grew when everything was put back.
     more: usize,
 }
 
@@ -80,22 +80,22 @@ impl Lead {
         Lead { at, messages, ..Lead::default() }
     }
 
-    /// With messages of users that were joined before.
+    /// Adds the record of joined user messages.
     pub(crate) fn with_joined(self, joined: JoinedUsers) -> Self {
         Lead { joined, ..self }
     }
 
-    /// Whether messages of users were joined.
+    /// Whether user messages were joined.
     pub(crate) fn has_joined(&self) -> bool {
         !self.joined.is_empty()
     }
 
-    /// How many messages it has.
+    /// The number of messages that were set aside.
     pub(crate) fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether there is none, which is so in most documents.
+    /// Whether no message was set aside, as in most documents.
     pub(crate) fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
@@ -112,7 +112,7 @@ impl Lead {
         messages.splice(at..at, self.messages.iter().cloned());
     }
 
-    /// As [`Lead::put`], and the joined messages that nothing was done to.
+    /// As [`Lead::put`], and also separates the joined messages that were not changed.
     pub(crate) fn put_all(&mut self, messages: &mut Vec<Message>) {
         let before = messages.len();
         self.put(messages);
@@ -120,18 +120,18 @@ impl Lead {
         self.more = messages.len() - before;
     }
 
-    /// By how many messages the list grew when all was put back.
+    /// By how many messages the list grew when everything was put back.
     pub(crate) fn more(&self) -> usize {
         self.more
     }
 
-    /// The place in the list as it was of one in the list without the lead.
+    /// The index in the original list for an index in the list without the lead.
     pub(crate) fn place(&self, message: usize) -> usize {
         let own = if message < self.at { message } else { message + self.messages.len() };
         self.joined.place(own)
     }
 
-    /// Where the messages of the tree came from in the list as it was.
+    /// The origins of the messages of the tree, as indices in the original list.
     pub(crate) fn origins(
         &self,
         mended: Option<Vec<MessageOrigin>>,
@@ -143,14 +143,14 @@ impl Lead {
         origins
     }
 
-    /// Says of the list as it was what was found in the list without the lead.
+    /// Changes the positions of a finding to those in the original list.
     pub(crate) fn put_before(&self, it: &mut Diagnostic) {
         let Position { message, other_message, .. } = &mut it.at;
         let said = *other_message;
         for at in [message, other_message].into_iter().flatten() {
             *at = self.place(*at);
         }
-        // Its sentence ends with the number of the other message.
+        // The sentence may end with the number of the other message.
         if let Some((said, other)) = said.zip(it.at.other_message)
             && let Some(sentence) = it.message().strip_suffix(&format!("message {said}"))
         {
@@ -158,7 +158,7 @@ impl Lead {
         }
     }
 
-    /// A refusal, said of the list as it was.
+    /// A refusal with positions in the original list.
     pub(crate) fn refused(&self, refusal: Refusal) -> Refusal {
         let mut found = refusal.into_diagnostic();
         self.put_before(&mut found);
@@ -166,7 +166,7 @@ impl Lead {
     }
 }
 
-/// What was joined, to be put back.
+/// The user messages that were joined, to be separated again.
 #[derive(Debug, Default)]
 pub(crate) struct JoinedUsers {
     runs: Vec<Run>,
@@ -174,23 +174,22 @@ pub(crate) struct JoinedUsers {
 
 #[derive(Debug)]
 struct Run {
-    /// The place of the joined message, in the list that has it.
+    /// The index of the joined message.
     at: usize,
-    /// By how many messages the list was longer, this run included.
+    /// By how many messages the original list is longer, up to and including this run.
     more: usize,
     /// The joined message as JSON.
     joined: String,
     were: Vec<Message>,
 }
 
-/// Whether messages of users in a row are of several people, by their names: one message would not say who said what
-/// (CA-25).
+/// Whether adjacent user messages have different names. Joined, they would not tell who said what (CA-25).
 pub(crate) fn has_speakers(messages: &[Message]) -> bool {
     messages.windows(2).any(|it| it.iter().all(is_user) && it[0].name != it[1].name)
 }
 
 impl JoinedUsers {
-    /// Joins them where their format may have them, or they are of several people.
+    /// Joins adjacent user messages if their format allows them, or if they have different names.
     pub(crate) fn of(format: Format, messages: &mut Vec<Message>) -> Self {
         match format.joins_users() || has_speakers(messages) {
             true => JoinedUsers::take(messages),
@@ -198,7 +197,7 @@ impl JoinedUsers {
         }
     }
 
-    /// Joins the messages of users that follow each other. Copies these alone.
+    /// Joins adjacent user messages. Copies only these.
     pub(crate) fn take(messages: &mut Vec<Message>) -> Self {
         if !messages.windows(2).any(|it| it.iter().all(is_user)) {
             return Self::default();
@@ -233,12 +232,12 @@ impl JoinedUsers {
         self.runs.push(Run { at, more, joined: json(last), were });
     }
 
-    /// Whether none was joined.
+    /// Whether no message was joined.
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Puts those back that nothing was done to.
+    /// Separates the joined messages that were not changed.
     pub(crate) fn put_back(&mut self, messages: &mut Vec<Message>) {
         if self.is_empty() {
             return;
@@ -257,7 +256,7 @@ impl JoinedUsers {
         }
     }
 
-    /// The place in the list as it was of a message of the list that has joined ones.
+    /// The index in the original list for an index in the list with joined messages.
     pub(crate) fn place(&self, message: usize) -> usize {
         let before = self.runs.partition_point(|it| it.at < message);
         message + before.checked_sub(1).map_or(0, |it| self.runs[it].more)
@@ -276,10 +275,10 @@ fn json(message: &Message) -> String {
 
 /// Members that ask for a breakpoint.
 pub(crate) const MARKERS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
-/// The block that is one (Bedrock).
+/// The beginning of a block that is a breakpoint (Bedrock).
 const BLOCK: &str = "{\"cachePoint\"";
 
-/// What asks for a breakpoint.
+/// A breakpoint, and where it was.
 #[derive(Debug, Clone)]
 enum Marker {
     Part(Origin, String, RawJson),
@@ -300,7 +299,7 @@ struct Spot {
 pub(crate) struct Breakpoints(Vec<Spot>);
 
 impl Breakpoints {
-    /// None if nothing is marked, which is the rule: costs a look at the members that are not known.
+    /// `None` without breakpoints, as in most documents. Looks only at unknown members.
     pub(crate) fn of(messages: &[Message]) -> Option<Self> {
         let is_marked = |it: &Message| {
             marker_in(&it.extra).is_some() || it.parts.iter().any(|it| marker_of(it).is_some())
@@ -308,7 +307,7 @@ impl Breakpoints {
         messages.iter().any(is_marked).then(|| Breakpoints(spots(messages)))
     }
 
-    /// Puts the breakpoints of dropped parts back, and says so. Linear, times the breakpoints that were lost.
+    /// Moves the breakpoints of dropped parts, and reports that. Linear for each lost breakpoint.
     pub(crate) fn keep_in(self, messages: &mut [Message]) -> Vec<Diagnostic> {
         let Breakpoints(old) = self;
         let new = spots(messages);
@@ -325,7 +324,7 @@ impl Breakpoints {
             let moved = (0..new.len()).find(|it| is_free(it) && new[*it].hash == spot.hash);
             let from = kept[..at].iter().rev().flatten().next().map_or(0, |it| it + 1);
             let to = kept[at..].iter().flatten().next().map_or(new.len(), |it| *it);
-            // A part that was moved has its breakpoint. One between its neighbours that is marked is this one, mended.
+            // A moved part keeps its breakpoint. A marked part between the same neighbours is the repaired part.
             if let Some(own) = moved.or_else(|| (from..to.max(from)).find(is_free)) {
                 claimed[own] = true;
                 continue;
@@ -333,7 +332,7 @@ impl Breakpoints {
             let mut before = kept[..at].iter().rev().flatten();
             let target =
                 before.find(|it| can_hold(&messages[new[**it].message], new[**it].part, marker));
-            // Where that one is marked already, the two are one.
+            // If the target has a breakpoint already, the two merge.
             if let Some(target) = target.filter(|it| !has[**it]) {
                 has[*target] = true;
                 moves.push((new[*target].message, new[*target].part, marker.clone()));
@@ -365,7 +364,7 @@ fn spots(messages: &[Message]) -> Vec<Spot> {
     res
 }
 
-/// Which of the new parts each old one is, in order.
+/// The index among the new parts of each old part, matched in order.
 fn matched(old: &[Spot], new: &[Spot]) -> Vec<Option<usize>> {
     let mut places: HashMap<u128, VecDeque<usize>> = HashMap::new();
     for (at, it) in new.iter().enumerate() {
@@ -399,8 +398,7 @@ fn marker_of(part: &Part) -> Option<Marker> {
     })
 }
 
-/// Whether a part takes a breakpoint: thinking does not, and chat messages have no other place for one than texts and
-/// images.
+/// Whether a part can have a breakpoint. Thinking cannot; in chat messages only texts and images can.
 fn can_hold(message: &Message, part: usize, marker: &Marker) -> bool {
     let part = &message.parts[part];
     match (marker, part) {

@@ -27,7 +27,7 @@
 //!
 //! All functions are linear in the document. A document that cannot be read is a [`Refusal`] with a code and a place.
 
-// The questions: one module for each answer.
+// The functions of the crate, one module each.
 mod check;
 mod convert;
 mod fit;
@@ -39,18 +39,18 @@ mod stats;
 mod stream;
 mod tools;
 
-// What is asked: a document, its skeleton, the conversations of a row.
+// The input: a document, its skeleton, the conversations of a row.
 mod document;
 mod rows;
 mod skeleton;
 
-// What the API of a profile refuses beside the messages, in shapes, settings and schemas.
+// The rules of the provider's API for shapes, settings and schemas.
 mod api_shapes;
 mod schemas;
 mod settings;
 mod shapes;
 
-// What was written stays: edits in place, what no chain can hold, and the places of findings.
+// Keeping the source: edits in place, messages that a chain cannot hold, and the places of findings.
 mod head_edits;
 mod lead;
 mod places;

@@ -86,7 +86,7 @@ impl MessageRow {
     }
 }
 
-/// JSON that is written as it is.
+/// Serialises a string that is already JSON.
 fn raw<S: serde::Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::Error> {
     let raw: &serde_json::value::RawValue =
         serde_json::from_str(json).map_err(serde::ser::Error::custom)?;
@@ -106,8 +106,8 @@ fn raw<S: serde::Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::Erro
 // read: one line                    …
 // ```
 //
-// What a model thought stays out, and images, sound and files are named and not shown. It cannot be read
-// back: texts may look like headings.
+// Leaves out thinking; images, sound and files appear as names only. A transcript cannot be parsed, because texts may
+// look like headings.
 
 /// The form of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -254,7 +254,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What represents a part that has no text.
+/// The name shown for a part without text.
 fn kind(part: &Part) -> &'static str {
     match part {
         Part::Image(_) => "image",
@@ -264,7 +264,7 @@ fn kind(part: &Part) -> &'static str {
     }
 }
 
-/// A name on its line.
+/// A name without line breaks.
 fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains(char::is_control) {
         text.replace(char::is_control, " ").into()
@@ -273,7 +273,7 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text as XML holds it: what no escape can say becomes U+FFFD.
+/// A text for XML: characters that XML cannot contain become U+FFFD.
 fn safe(text: &str) -> String {
     let is_none = |it: char| matches!(it, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     let text = escape(text);

@@ -49,7 +49,7 @@ impl CheckOptions {
 pub struct RepairOptions {
     /// How the document is read.
     pub read: ReadOptions,
-    /// What is repaired, and how.
+    /// The options of the chain repair.
     pub chain: msg_chainast::ChainRepairOptions,
     /// Whether a loss is an error.
     pub strict: bool,
@@ -62,7 +62,7 @@ impl RepairOptions {
         with_read(read: ReadOptions);
         /// Sets what is repaired, and how.
         with_chain(chain: msg_chainast::ChainRepairOptions);
-        /// Mends what this provider would refuse, too.
+        /// Also repairs problems that this provider would refuse.
         with_profile(profile: impl Into<Profile>) chain.profile = Some(Arc::new(profile.into()));
         /// Makes a loss an error.
         with_strict() strict = true;
@@ -176,13 +176,13 @@ fn chain_check(open: bool, request: bool) -> msg_chainast::ChainCheckOptions {
     msg_chainast::ChainCheckOptions { open, request, ..Default::default() }
 }
 
-/// Who made the assistant's messages, if that was said.
+/// The provider and model of the assistant's messages, if given.
 fn maker(model: Option<String>, provider: Option<String>) -> Option<Provenance> {
     let is_said = model.is_some() || provider.is_some();
     is_said.then(|| Provenance { model, provider, ..Provenance::default() })
 }
 
-/// The profile of this name, asked as this model; the sentence says which there are.
+/// The profile with this name, for this model. The error lists the known profiles.
 fn asked(name: Option<&str>, model: Option<String>) -> Result<Option<Profile>, Refusal> {
     let Some(name) = name else {
         return match model {

@@ -42,9 +42,9 @@ struct ById {
 struct Listed {
     /// The pointer of the list.
     pointer: String,
-    /// Where each element is.
+    /// The start and end of each element.
     spans: Vec<(usize, usize)>,
-    /// The first element of each message; none for a message that is in no element.
+    /// The first element of each message; `None` for a message outside the list.
     firsts: Vec<Option<usize>>,
     /// How many messages come from members beside the list.
     beside: usize,
@@ -73,7 +73,7 @@ impl Document {
         }
     }
 
-    /// As [`Document::locate`], with what was seen of the source where an API judged it.
+    /// As [`Document::locate`], with what the walk of the API rules saw of the source, if there was one.
     pub(crate) fn locate_in(&self, text: &str, seen: Option<Seen<'_>>, found: &mut [Diagnostic]) {
         if found.iter().all(|it| it.at.line.is_some()) || !self.format().is_json() {
             return;
@@ -114,7 +114,7 @@ impl Document {
             }
             let id = it.at.tool_call_id.as_deref();
             let placed = listed.as_ref().and_then(|listed| listed.place(&steps, messages, it));
-            // An element without the id is not the finding's, unless the source has the id nowhere.
+            // An element without the id is the wrong one, unless the source does not contain the id at all.
             let by_id =
                 id.filter(|_| !placed.as_ref().is_some_and(|it| it.has_id)).and_then(|id| {
                     by_id.get_or_insert_with(|| ById::new(text, messages, &ids)).of(id, it)
@@ -143,7 +143,7 @@ impl Document {
     }
 }
 
-/// Where a finding is.
+/// The place of a finding.
 struct Found {
     pointer: String,
     offset: usize,
@@ -156,7 +156,7 @@ impl Listed {
         Listed { pointer, spans, firsts: Vec::new(), beside: 0 }
     }
 
-    /// The list as an API saw it; nothing if it is not the first of its document.
+    /// The list that a walk saw; `None` if it is not the first list of the document.
     fn seen(seen: &Seen<'_>) -> Option<Listed> {
         if seen.list.is_empty() {
             return None;
@@ -171,7 +171,8 @@ impl Listed {
         std::ptr::eq(first.1, seen.list).then_some(Listed { beside, ..res })
     }
 
-    /// The list as that of the messages: each is one element of it, or an assistant's is several items in a row.
+    /// Matches the list with the messages: each message is one element, or an assistant message is several adjacent
+    /// items.
     fn of(
         &self,
         steps: &Steps<'_>,
@@ -187,7 +188,7 @@ impl Listed {
             }
             None => self.speeches(steps),
         };
-        // Of a message that became several, or of others that became one, nothing is known.
+        // `None` if an element became several messages, or several elements became one.
         (firsts.len() + beside == messages.len()).then(|| Listed {
             pointer: self.pointer.clone(),
             spans: self.spans.clone(),
@@ -196,7 +197,8 @@ impl Listed {
         })
     }
 
-    /// The elements at which somebody else begins to speak, or an assistant begins.
+    /// The first element of each message: every element of another author, and the first of each run of assistant
+    /// items.
     fn speeches(&self, steps: &Steps<'_>) -> Vec<Option<usize>> {
         let mut speaks = false;
         let mut res = Vec::new();
@@ -210,7 +212,7 @@ impl Listed {
         res
     }
 
-    /// The place of a finding about a turn, which counts turns where others count messages.
+    /// The place of a finding about a turn. Such findings count turns instead of messages.
     fn turn(&self, steps: &Steps<'_>, of: &Diagnostic) -> Option<Found> {
         let index = of.at.message?;
         let &(start, _) = self.spans.get(index)?;
@@ -229,13 +231,13 @@ impl Listed {
         let first = |at: usize| self.firsts.get(at).copied().flatten();
         let next = first(at + 1).unwrap_or(self.spans.len());
         let is_alone = next == index + 1 && at.checked_sub(1).and_then(first) != Some(index);
-        // The parts of a message of several elements, or of one of several, are not those of the element.
+        // Part numbers match the element only if the message is exactly this element.
         let below = of
             .at
             .part
             .filter(|_| is_alone)
             .and_then(|part| part_below(messages.get(number)?, part, (steps, start)));
-        // A message of many parts may have as many findings, and is not searched for each.
+        // A message with many parts may have many findings, so it is not searched for each.
         let is_short = messages.get(number).is_some_and(|it| it.parts.len() < 8);
         let searched = || match (is_short, &below) {
             (true, _) => Some(&steps.text[start..end]),
@@ -254,8 +256,8 @@ impl Listed {
     }
 }
 
-/// Whether an element is what an assistant said, thought or called: a message of that role, or an item that is neither
-/// a message nor a result.
+/// Whether an element belongs to an assistant message: it has that role, or is an item other than a message or a
+/// result.
 fn is_of_an_assistant(steps: &Steps<'_>, element: usize) -> bool {
     let word = |pointer: &str| {
         let at = steps.follow(element, pointer)?;
@@ -277,10 +279,11 @@ fn is_one_value(text: &str) -> bool {
 }
 
 impl ById {
-    /// Linear in the text and the messages, and no deeper than the reader goes.
+    /// Gathers objects, calls and results with these ids. Linear in the text and the messages; recursion is bounded by
+    /// the reader.
     fn new(text: &str, messages: &[Message], ids: &HashSet<String>) -> Self {
         let mut objects = HashMap::new();
-        // What is not JSON has been refused before: nothing is found after its end.
+        // The text is valid JSON, or was refused before; after an error nothing more is found.
         let _ = gather(&mut Reader::from_text(text), &mut String::new(), ids, &mut objects);
         objects.values_mut().for_each(|it: &mut Objects| msg_core::sort_by_rank(it, |it| it.1));
         let mut parts: HashMap<String, Vec<_>> = HashMap::new();
@@ -299,7 +302,7 @@ impl ById {
         ById { objects, parts }
     }
 
-    /// Of the objects with an id the one of this part: as many calls and results with the id are before it.
+    /// The object for this part, among those with the same id: the nth object for the nth call or result.
     fn of(&self, id: &str, it: &Diagnostic) -> Option<(String, usize)> {
         let at = (it.at.message?, it.at.part.unwrap_or(0));
         let objects = self.objects.get(id)?;
@@ -378,7 +381,7 @@ fn list(text: &str) -> Result<Option<Listed>, JsonError> {
     Ok(res.map(|it| Listed { beside, ..it }))
 }
 
-/// Where the elements of a list are.
+/// The start and end of each element of a list.
 fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, JsonError> {
     let mut res = Vec::new();
     reader.begin_array()?;
@@ -390,7 +393,7 @@ fn spans(reader: &mut Reader<'_>) -> Result<Vec<(usize, usize)>, JsonError> {
     Ok(res)
 }
 
-/// Where a part of a message is, and its pointer in that, where the source has one value for it.
+/// The offset of a part and its pointer inside the message, if the source has one value for it.
 fn part_below(
     message: &Message,
     part: usize,
@@ -401,7 +404,7 @@ fn part_below(
     let item = |list: usize, at: usize| steps.element(list, at);
     let calls = member("tool_calls");
     for name in ["content", "parts"] {
-        // Each element is a part, and nothing beside the list is.
+        // Every element is a part, and every part is an element.
         let list = member(name).filter(|it| calls.is_none() && item(*it, parts.len()).is_none());
         if let Some(offset) = list.and_then(|it| item(it, part)) {
             return Some((offset, format!("/{name}/{part}")));
@@ -415,16 +418,16 @@ fn part_below(
     Some((content, "/content".to_owned()))
 }
 
-/// The way to values of a text: an object or a list is read once, however many pointers lead through it.
+/// Follows pointers in a text. Reads each object and list once, however many pointers lead through it.
 struct Steps<'t> {
     text: &'t str,
-    /// What is in those that were read, by where they begin.
+    /// The contents of the objects and lists that were read, by offset.
     read: RefCell<BTreeMap<usize, Rc<Inside<'t>>>>,
 }
 
-/// Where the values in an object or a list begin.
+/// The offsets of the values in an object or a list.
 enum Inside<'t> {
-    /// By their names; of those that come twice in their order.
+    /// Sorted by name; duplicates keep their order.
     Members(Vec<(Cow<'t, str>, usize)>),
     Elements(Vec<usize>),
     Nothing,
@@ -435,7 +438,7 @@ impl<'t> Steps<'t> {
         Steps { text, read: RefCell::default() }
     }
 
-    /// Adds objects whose members were listed before, by where they begin.
+    /// Adds objects whose members are known, by offset.
     fn know(&self, objects: Vec<(usize, Members<'t>)>) {
         let place = |value: &str| value.as_ptr().addr() - self.text.as_ptr().addr();
         let known = objects.into_iter().map(|(at, members)| {
@@ -445,17 +448,17 @@ impl<'t> Steps<'t> {
         self.read.borrow_mut().extend(known);
     }
 
-    /// Where the value at a pointer begins, from a value that begins at `start`.
+    /// The offset of the value at a pointer, relative to the value at offset `start`.
     fn follow(&self, start: usize, pointer: &str) -> Option<usize> {
         let mut steps = pointer.split('/').skip(1);
         steps.try_fold(start, |at, step| self.step(at, &step_name(step)))
     }
 
-    /// Where the member of this name, or the element of this number, begins in the value that begins at `at`.
+    /// The offset of the member or element with this name or number, in the value at offset `at`.
     fn step(&self, at: usize, name: &str) -> Option<usize> {
         match &*self.inside(at) {
             Inside::Members(names) => {
-                // Of members that come twice the first counts.
+                // Of duplicate members, the first counts.
                 let at = names.partition_point(|it| *it.0 < *name);
                 names.get(at).filter(|it| it.0 == name).map(|it| it.1)
             }
@@ -464,7 +467,7 @@ impl<'t> Steps<'t> {
         }
     }
 
-    /// Where the element of this number begins in the list that begins at `at`.
+    /// The offset of the element with this number, in the list at offset `at`.
     fn element(&self, at: usize, number: usize) -> Option<usize> {
         match &*self.inside(at) {
             Inside::Elements(starts) => starts.get(number).copied(),
@@ -493,7 +496,7 @@ impl<'t> Inside<'t> {
         match reader.peek() {
             Ok(Kind::Object) => {
                 let mut names = Vec::new();
-                // What is not JSON has been refused before: nothing is found after its end.
+                // The text is valid JSON, or was refused before; after an error nothing more is found.
                 let _ = members(&mut reader, at, &mut names);
                 Inside::of(names)
             }
@@ -529,16 +532,16 @@ fn elements(reader: &mut Reader<'_>, at: usize, starts: &mut Vec<usize>) -> Resu
     Ok(())
 }
 
-/// Where the lines of a text begin, and how many characters are before each of its blocks: a document of one line may
-/// have as many findings as messages, and each is placed without reading what is before it.
+/// The offsets of the lines of a text, and the number of characters before each block. Finds the column of a finding
+/// without counting from the start of the line: a document on one line may have very many findings.
 #[derive(Debug, Clone)]
 pub(crate) struct LineIndex {
     starts: Vec<usize>,
-    /// How many characters there are before each block.
+    /// The number of characters before each block.
     before: Vec<usize>,
 }
 
-/// Characters are counted once for so many bytes.
+/// The bytes of a block.
 const BLOCK: usize = 256;
 
 impl LineIndex {

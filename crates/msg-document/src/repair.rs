@@ -53,7 +53,7 @@ pub fn repair(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal>
     repair_row(&row, options)
 }
 
-/// Mends each conversation.
+/// Repairs each conversation.
 fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
     let (mut documents, mut formats) = (Vec::new(), Vec::new());
     let mut res = Repaired {
@@ -89,7 +89,7 @@ fn repair_row(row: &Row, options: &RepairOptions) -> Result<Repaired, Refusal> {
 }
 
 impl RepairOptions {
-    /// How what it mended is checked.
+    /// The options to check the repaired document.
     fn as_check(&self) -> CheckOptions {
         let profile = self.chain.profile.as_deref().cloned();
         CheckOptions { profile, chain: self.chain.check, ..CheckOptions::default() }
@@ -108,10 +108,11 @@ impl RepairOptions {
     }
 }
 
-/// As many times a document is completed, and read and mended again, where a mend shows more; what is left remains.
+/// A document is completed, or read and repaired again, at most this often. Problems that are left are reported as
+/// `remaining`.
 const RUNS: usize = 4;
 
-/// Mends a document that is one conversation.
+/// Repairs a document that is one conversation.
 pub(crate) fn repair_one(json: &[u8], options: &RepairOptions) -> Result<Repaired, Refusal> {
     repair_at_most(RUNS, json, options)
 }
@@ -132,19 +133,19 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
     let mut edits = document.repair_text(RUNS, Some(json), options, is_odd.then_some(&mut places));
     document.expect_writer()?;
     let changed = !edits.is_empty();
-    // To write turns takes the messages out.
+    // Writing turns takes the messages out, so this is checked before.
     let is_left_empty = document.is_empty();
     let mut text = match changed {
         true => document.mended(json),
         false => json.to_vec(),
     };
-    // A format that is not the provider's may have no place for what was mended.
+    // A format other than the provider's may have no place for the repaired values.
     let profile = options.chain.profile.as_deref();
     let is_foreign = changed && profile.is_some_and(|it| !is_asked(it, &document));
     if !changed && other_body(&document, Some(json), &options.as_check()).is_some() {
         document.may_have_errors = true;
     }
-    // Nothing may be left that its reader takes for a message, and an answer may have no place for what was mended.
+    // The reader may find no message in the result, and an answer may have no place for the repaired values.
     document.may_have_errors |= is_foreign || changed && (document.says_nothing() || text == json);
     let mut remaining = document.remaining_in(&text, options);
     if messages > 0 && is_left_empty {
@@ -157,7 +158,7 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
         let left: HashSet<_> = remaining.iter().map(of).collect();
         edits.retain(|it| !left.contains(&of(it)));
         if edits.iter().all(|it| it.code.as_str().starts_with("session::")) {
-            // That it was written anew mends nothing.
+            // Writing a session anew is not a repair by itself.
             edits.clear();
         }
     }
@@ -165,12 +166,12 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
     if !changed {
         edits.clear();
         remaining.iter_mut().for_each(|it| it.fix = None);
-        // What was written without an edit is the source in another spelling.
+        // Without an edit, the written text is only another spelling of the source.
         text = json.to_vec();
     }
     if changed && is_odd && runs > 1 {
-        // A reader may take what is not understood for something else now that the rest of it is gone, and a list for a
-        // conversation where there was an answer.
+        // Without the removed content, the reader may interpret unknown parts differently, or take a list of answers
+        // for a conversation.
         let again = document.repaired_again(runs - 1, &text, (side, places.as_ref()), options);
         if let Some(again) = again {
             text = again.document;
@@ -191,7 +192,7 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
 }
 
 impl Document {
-    /// The text of a document that was mended, laid out as it came.
+    /// The text of a repaired document, in the layout of the source.
     fn mended(&mut self, json: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(json.len());
         self.write(&WriteOptions::default(), &mut text);
@@ -207,8 +208,8 @@ impl Document {
         })
     }
 
-    /// What a second repair makes of the document that was written, where it is another one for its reader; with its edits
-    /// at the places that they have in the first.
+    /// Repairs the written document again, if its reader understands it differently. The edits get their places in the
+    /// first document.
     fn repaired_again(
         &self,
         runs: usize,
@@ -242,7 +243,7 @@ impl Document {
         self.repair_with_places(options).0
     }
 
-    /// As [`Document::repair`], and where the messages were, if they are mended.
+    /// As [`Document::repair`], also returning the original places of the messages if they were repaired.
     pub(crate) fn repair_with_places(
         &mut self,
         options: &RepairOptions,
@@ -262,12 +263,12 @@ impl Document {
         self.remaining_in(&written, options)
     }
 
-    /// As [`Document::remaining`], of a document that is written so.
+    /// As [`Document::remaining`], for a document whose written text is known.
     fn remaining_in(&self, text: &[u8], options: &RepairOptions) -> Vec<Diagnostic> {
         if !self.may_have_errors {
             return Vec::new();
         }
-        // What it has now is what is read of it: ids that were given for the time being are taken back.
+        // Checks what a reader will see: ids that were assigned only temporarily are gone.
         let mut mended = match self.read_again(text) {
             Ok(mended) => mended,
             Err(refusal) => return vec![refusal.diagnostic().clone()],
@@ -276,13 +277,13 @@ impl Document {
         let mut found = mended.check_text(Some(text), &options.as_check()).diagnostics;
         found.retain(Diagnostic::is_error);
         if !self.is_edited() || found.iter().any(is_not_understood) {
-            // Nothing was mended beside it.
+            // No edit applies to such a document.
             found.iter_mut().for_each(|it| it.fix = None);
         }
         found
     }
 
-    /// As [`Document::repair`], of a document that was read from this text.
+    /// As [`Document::repair`], for a document that was read from this text.
     fn repair_text(
         &mut self,
         runs: usize,
@@ -320,14 +321,14 @@ impl Document {
         }
         complete_parts(&mut messages, &refused);
         let breakpoints = Breakpoints::of(&messages);
-        // Which calls and results a message has of which nothing is understood is not known (RG-11).
+        // A message that is not understood may contain calls and results, so the chain is not repaired (RG-11).
         let (mut messages, mut found) = match foreign.iter().any(is_not_understood) {
             true => (messages, Vec::new()),
             false if self.format().is_session() => mend_some(messages, side, &chain, places),
             false => mend(messages, side, &chain, places),
         };
         if has_prompt {
-            // One that was moved to the front is told of as that.
+            // A system prompt that the repair moved to the front has a finding already.
             mend_prompt(&mut messages);
         }
         if let Some(breakpoints) = breakpoints.filter(|_| !found.is_empty()) {
@@ -347,7 +348,7 @@ impl Document {
         if found.is_empty() {
             self.put_messages(messages);
             if !head.is_empty() {
-                // Only what is around the messages was changed.
+                // Only members around the messages were changed.
                 self.set_edited();
             }
             found = head;
@@ -359,7 +360,7 @@ impl Document {
         found
     }
 
-    /// As [`Document::repair_text`], of the document that it is with the words that were missing.
+    /// As [`Document::repair_text`], for the document with the missing words filled in.
     fn repair_completed(
         &mut self,
         runs: usize,
@@ -376,7 +377,7 @@ impl Document {
         missing
     }
 
-    /// What the provider refuses in the head of a request, and its mends, where that is asked for (RQ-1).
+    /// The repairs of the head of a request, if the options ask for them (RQ-1).
     fn head_edits(&self, options: &RepairOptions) -> HeadEdits {
         let mut res = HeadEdits::default();
         let profile = options.chain.profile.as_deref().filter(|_| options.chain.check.request);
@@ -388,7 +389,7 @@ impl Document {
         res
     }
 
-    /// Mends the head; gives what was mended. What has no mend is found again by a check.
+    /// Repairs the head and returns the repairs. A check reports the problems without a repair.
     fn mend_head(&mut self, mut edits: HeadEdits) -> Vec<Diagnostic> {
         self.may_have_errors |= edits.may_remain || edits.found.iter().any(|it| it.fix.is_none());
         let mut found = std::mem::take(&mut edits.found);
@@ -431,7 +432,7 @@ impl Document {
         res
     }
 
-    /// What is mended of this document, and how.
+    /// The chain options for this document.
     pub(crate) fn chain_options<'o>(
         &self,
         options: &'o RepairOptions,
@@ -447,14 +448,14 @@ impl Document {
     }
 }
 
-/// Mends a session; one of which nothing would be left keeps its errors (SE-6).
+/// Repairs a session. If nothing would be left, the session keeps its errors (SE-6).
 fn mend_some(
     messages: Vec<Message>,
     side: Side,
     options: &msg_chainast::ChainRepairOptions,
     places: Option<&mut Option<MendedPlaces>>,
 ) -> (Vec<Message>, Vec<Diagnostic>) {
-    // What a user says is never dropped.
+    // User text is never dropped, so a copy is needed only without it.
     let says = |it: &Message| it.role == Role::User && !it.text().trim().is_empty();
     let whole = (!messages.iter().any(says)).then(|| messages.clone());
     let (mended, mut found) = mend(messages, side, options, places);
@@ -467,7 +468,8 @@ fn mend_some(
     }
 }
 
-/// Mends a conversation, or each answer by itself; gives the places where the messages were, where they are asked for.
+/// Repairs a conversation, or each answer by itself. Sets `places` to the original places of the messages, if
+/// requested.
 fn mend(
     messages: Vec<Message>,
     side: Side,

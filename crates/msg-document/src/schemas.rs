@@ -15,7 +15,7 @@ use msg_schema::{Dialect, Fault, SchemaOutcome};
 
 use crate::head_edits::{HeadEdits, Tense};
 
-/// Whose requests the schemas are for.
+/// The providers whose schema rules are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Provider {
     OpenAi,
@@ -28,7 +28,7 @@ enum Provider {
 }
 
 impl Provider {
-    /// Of a profile; none if nothing is known of its schemas.
+    /// The provider of a profile; `None` if no rules are known.
     fn of_profile(profile: &Profile, model: Option<&str>) -> Option<Self> {
         let is_claude = |it: &str| it.contains("claude") || it.contains("anthropic");
         match &*profile.name {
@@ -44,7 +44,7 @@ impl Provider {
         }
     }
 
-    /// Of the documents of a format.
+    /// The provider of the documents of a format.
     fn of_format(format: Format) -> Option<Self> {
         match format.name() {
             "openai" | "responses" => Some(Self::OpenAi),
@@ -55,7 +55,7 @@ impl Provider {
         }
     }
 
-    /// What it accepts at a place; none if nothing is known to be refused there.
+    /// The schema dialect that it accepts; `None` if it is not known to refuse anything.
     fn dialect(self, strict: Strict) -> Option<Dialect> {
         match (self, strict) {
             (Self::OpenAi, Strict::No) => Some(Dialect::OPENAI),
@@ -72,17 +72,17 @@ impl Provider {
     }
 }
 
-/// Whether a provider holds the model to a schema.
+/// Whether a provider enforces a schema.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Strict {
     No,
-    /// A tool says so, and need not.
+    /// The tool sets `strict`, which is optional.
     Tool,
-    /// An answer: it can be asked for in no other way.
+    /// An answer format, which is always enforced.
     Answer,
 }
 
-/// The schema of an answer of Bedrock, which is in a text.
+/// The place of Bedrock's answer schema, which is JSON in a string.
 const IN_TEXT: &str = "/outputConfig/textFormat/structure/jsonSchema/schema";
 
 /// A schema in a head.
@@ -107,14 +107,15 @@ fn sites(head: &RequestHead, provider: Provider) -> Vec<Site<'_>> {
     tools.chain(answer).collect()
 }
 
-/// Whether a function of Responses has the schema `{}`, which the API takes for one without properties where the function is
-/// not strict.
+/// Whether a function of Responses is not strict and has the schema `{}`, which the API takes as one without
+/// properties.
 fn is_no_schema(schema: &RawJson, it: &Function) -> bool {
     let is_flat = it.origin.pointer == format!("{}/parameters", it.pointer);
     is_flat && it.strict == Some(false) && schema.members().is_some_and(|it| it.is_empty())
 }
 
-/// The strict functions of a chat request without a schema: OpenAI takes that for an open object, which is not strict.
+/// Findings for strict functions of a chat request without a schema. OpenAI takes that as an open object, which strict
+/// mode refuses.
 fn strict_without_schema<'h>(
     head: &'h RequestHead,
     profile: &Profile,
@@ -132,7 +133,7 @@ fn strict_without_schema<'h>(
     })
 }
 
-/// Anthropic holds the model to the shape of an answer in any case.
+/// Anthropic always enforces the schema of an answer.
 fn answer_strictness(provider: Provider, strict: Option<bool>) -> Strict {
     match provider == Provider::Anthropic || strict == Some(true) {
         true => Strict::Answer,
@@ -140,15 +141,15 @@ fn answer_strictness(provider: Provider, strict: Option<bool>) -> Strict {
     }
 }
 
-/// How a schema is changed.
+/// The repair of a schema.
 struct Mend {
-    /// What was wrong with it, with pointers into the schema.
+    /// The faults, with pointers into the schema.
     faults: Vec<Fault>,
-    /// The schema that is accepted; none if there is none, or if it is accepted as it is.
+    /// The repaired schema; `None` if none exists or none is needed.
     schema: Option<RawJson>,
-    /// Its tool stops being strict.
+    /// Whether the tool stops being strict.
     drops_strict: bool,
-    /// A schema for another member than that of the OpenAPI spelling.
+    /// Whether the schema moves from the member for OpenAPI to the one for JSON Schema.
     moves: bool,
 }
 
@@ -164,7 +165,7 @@ impl Mend {
         }
         let lax = dialect.lax().map(|it| Self::in_dialect(site.schema, it));
         match lax {
-            // It is refused without being strict as well.
+            // It is refused even if the tool is not strict.
             Some(lax) if !lax.faults.is_empty() && lax.schema.is_none() => Some(strict),
             Some(lax) => Some(Self { drops_strict: true, ..lax }),
             None if dialect.is_strict() => {
@@ -183,7 +184,7 @@ impl Mend {
         Self { faults, schema, drops_strict: false, moves: false }
     }
 
-    /// A schema whose mend is valid in both spellings goes where Gemini takes JSON Schema (RQ-9).
+    /// Moves the schema to Gemini's member for JSON Schema, if its repair is valid in both spellings (RQ-9).
     fn of_openapi(source: &RawJson, translated: &RawJson) -> Self {
         let faults = msg_schema::check(source, Dialect::GEMINI_OPENAPI);
         let schema = msg_schema::for_gemini(translated);
@@ -193,7 +194,7 @@ impl Mend {
             SchemaOutcome::Mended(it) => Some(it),
             SchemaOutcome::NoMend => None,
         };
-        // Its place is a choice of the client: what the OpenAPI spelling cannot say at all stays as it is.
+        // The client chose the member, so a schema that the OpenAPI spelling cannot express stays.
         let is_said = |it: &RawJson| msg_schema::check(it, Dialect::GEMINI_OPENAPI).is_empty();
         let schema = schema.filter(is_said);
         Self { faults, schema, drops_strict: false, moves: true }
@@ -203,7 +204,7 @@ impl Mend {
         self.schema.is_some() || self.drops_strict
     }
 
-    /// What is reported of it: with `help` for what a mend would do, or what it did.
+    /// The findings, with the repair as a proposal (`help`) or as done.
     fn reported(&self, pointer: &str, tense: Tense) -> Vec<Diagnostic> {
         let fix = |fault: &Fault| match self.is_mended() {
             true => Some(fix(fault, self.moves, tense)),
@@ -239,7 +240,7 @@ impl Mend {
     }
 }
 
-/// The edit that mends a fault.
+/// The edit that repairs a fault.
 fn fix(fault: &Fault, moves: bool, tense: Tense) -> String {
     let (imperative, past) = if moves { ("move", "moved") } else { verb(fault.code) };
     let object = match (moves, fault.code) {
@@ -270,7 +271,7 @@ fn verb(code: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// What a provider refuses in the schemas of a head.
+/// Findings for schemas that the provider refuses.
 pub(crate) fn check_head(head: &RequestHead, profile: &Profile) -> Vec<Diagnostic> {
     let model = head.model.as_deref().or(Some(&profile.model).map(|it| &**it));
     let Some(provider) = Provider::of_profile(profile, model) else { return Vec::new() };
@@ -283,7 +284,7 @@ pub(crate) fn check_head(head: &RequestHead, profile: &Profile) -> Vec<Diagnosti
         };
         let Some(dialect) = dialect else { continue };
         let Some(mend) = Mend::of(&site, provider) else { continue };
-        // The faults of the dialect that was asked for, even where the mend is for another.
+        // The faults are those of the source's dialect, even if the repair uses another.
         let faults = msg_schema::check(openapi.unwrap_or(site.schema), dialect);
         res.extend(Mend { faults, ..mend }.reported(&site.origin.pointer, Tense::Imperative));
     }
@@ -295,7 +296,7 @@ pub(crate) fn check_head(head: &RequestHead, profile: &Profile) -> Vec<Diagnosti
     res
 }
 
-/// How much of strict tools Anthropic takes in one request.
+/// Findings for more strict tools than Anthropic accepts in one request.
 fn strict_limits(head: &RequestHead) -> Vec<Diagnostic> {
     let is_strict = |it: &&Function| it.strict == Some(true);
     let strict: Vec<_> = head.tools.iter().filter_map(Tool::function).filter(is_strict).collect();
@@ -327,11 +328,11 @@ fn strict_limits(head: &RequestHead) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Mends the schemas of a head for another format, and says what was changed.
+/// Repairs the schemas of a head for another format, and returns the changes.
 pub(crate) fn mend_for_format(head: &mut RequestHead, to: Format) -> Vec<Diagnostic> {
     let Some(provider) = Provider::of_format(to) else { return Vec::new() };
     let mut res = Vec::new();
-    // What was OpenAPI has been translated, and goes out as JSON Schema.
+    // OpenAPI schemas have been translated, and are written as JSON Schema.
     let settle = |schema: &mut RawJson, origin: &SchemaOrigin, strict| {
         let origin = SchemaOrigin { openapi: None, ..origin.clone() };
         let site = Site { schema, origin: &origin, strict };
@@ -359,7 +360,7 @@ pub(crate) fn mend_for_format(head: &mut RequestHead, to: Format) -> Vec<Diagnos
     res
 }
 
-/// Adds the mends of the schemas in a head, for the provider that it goes to.
+/// Adds the repairs of the schemas in a head, for its provider.
 pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut HeadEdits) {
     let model = head.model.as_deref().or(Some(&profile.model).map(|it| &**it));
     let Some(provider) = Provider::of_profile(profile, model) else { return };
@@ -374,7 +375,7 @@ pub(crate) fn add_schema_edits(head: &RequestHead, profile: &Profile, res: &mut 
         res.found.extend(mend.reported(pointer, Tense::Past));
         let parent = pointer.rsplit_once('/').map_or("", |it| it.0);
         if mend.drops_strict {
-            // Responses try to be strict where nothing is said.
+            // Responses are strict by default, so `strict` is set to false instead of removed.
             let is_flat =
                 parent.rsplit('/').nth(1) == Some("tools") && pointer.ends_with("/parameters");
             let edit = if is_flat {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer};
 use crate::document::Document;
 use crate::fit::Counter;
 
-/// Roles by their words.
+/// Parses the names of roles.
 fn roles<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Role>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
     Ok(words.iter().map(|it| Role::from(it.as_str())).collect())
@@ -119,15 +119,15 @@ impl Document {
     }
 }
 
-/// What was kept, of some messages.
+/// The messages that a trim keeps.
 struct Kept {
     messages: Vec<Message>,
     tokens: u64,
-    /// For each message whether it stays; nothing where a part of one stays.
+    /// For each message whether it stays; `None` if one stays in part.
     stays: Option<Vec<bool>>,
 }
 
-/// Cuts some messages.
+/// Trims a list of messages.
 fn trimmed(messages: Vec<Message>, options: &TrimOptions, counter: &dyn TokenCounter) -> Kept {
     let base = counter.request(&[]);
     let cut = Cut::new(&messages, options, counter, base);
@@ -161,7 +161,7 @@ struct Cut<'a> {
     stays: Vec<bool>,
     /// The first message beyond the limit, if the cut is still there.
     beyond: Option<usize>,
-    /// What is left of the limit.
+    /// The tokens that are left.
     room: u64,
 }
 
@@ -205,8 +205,8 @@ impl<'a> Cut<'a> {
         cut
     }
 
-    /// Moves the ends of the range inwards until they are such as the options ask, and separate no unit.
-    /// Linear: each message is left out once.
+    /// Moves the ends of the range inwards until they satisfy the options and separate no unit. Linear: each message is
+    /// left out once.
     fn narrowed(&mut self, mut range: Range<usize>) -> Range<usize> {
         let at_start: &[Role] = match self.options.strategy {
             Strategy::Last => &self.options.start_on,
@@ -236,7 +236,7 @@ impl<'a> Cut<'a> {
         range
     }
 
-    /// What stays of the message at the cut, with its place and cost.
+    /// The part of the message at the cut that stays, with its index and tokens.
     fn partial(&self) -> Option<(usize, Message, u64)> {
         let at = self.beyond?;
         let message = &self.messages[at];
@@ -254,18 +254,18 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Whether a message has one of some roles; any will do where none is named.
+/// Whether a message has one of these roles. No roles means any role.
 fn is_of(message: &Message, roles: &[Role]) -> bool {
     roles.is_empty() || roles.contains(&message.role)
 }
 
-/// The end of the range that ends with the last message of one of some roles.
+/// The end of the range after the last message with one of these roles.
 fn end_on(messages: &[Message], range: Range<usize>, roles: &[Role]) -> usize {
     let last = messages[range.clone()].iter().rposition(|it| is_of(it, roles));
     last.map_or(range.start, |it| range.start + it + 1)
 }
 
-/// How many of some messages fit one after the other, and what is left of the room.
+/// The number of messages that fit one after the other, and the tokens that are left.
 fn fitting<'m>(
     messages: impl Iterator<Item = &'m Message>,
     mut room: u64,
@@ -279,7 +279,7 @@ fn fitting<'m>(
     (n, room)
 }
 
-/// As much of a message as fits: whole parts, else whole lines of the text at the end that stays.
+/// As much of a message as fits: whole parts, or whole lines of one text if no part fits.
 fn part_of(
     message: &Message,
     room: u64,
@@ -312,7 +312,7 @@ fn part_of(
     most(ends.len(), |n| with(lines(n)).is_some()).and_then(|n| with(lines(n)))
 }
 
-/// The most of 1 to `max` that fit, where fewer fit if more do.
+/// The largest number from 1 to `max` that fits. If a number fits, all smaller ones must fit.
 fn most(max: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (0, max);
     while low < high {
@@ -322,7 +322,7 @@ fn most(max: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     (low > 0).then_some(low)
 }
 
-// The messages of some roles, names and tools, or of a range.
+// Selection of messages by role, name, tool or range.
 
 /// Which messages are kept: those that match every criterion that is set. One match per criterion
 /// is enough.
@@ -346,7 +346,7 @@ pub struct FilterOptions {
     pub others: bool,
 }
 
-/// A range by its text; either end may be left out.
+/// Parses a range; either end may be missing.
 fn range<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Range<usize>>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let number = |it: &str, default| if it.is_empty() { Some(default) } else { it.parse().ok() };
@@ -372,7 +372,7 @@ impl FilterOptions {
         with_range(range: Range<usize>) range = Some(range);
     }
 
-    /// Which of some messages stay, a call with its results. Linear.
+    /// For each message, whether it stays; a call always with its results. Linear.
     pub(crate) fn choose(&self, messages: &[Message]) -> Vec<bool> {
         let tools = Tools::of(messages, &self.tools);
         let chosen: Vec<bool> =
@@ -393,7 +393,7 @@ impl FilterOptions {
     }
 }
 
-/// The messages that have something to do with some tools. A result without a name has that of its call.
+/// For each message, whether it calls one of the tools or has its result. A result without a name has that of its call.
 struct Tools(Vec<bool>);
 
 impl Tools {
@@ -430,7 +430,7 @@ impl Document {
         self.keep(&stays)
     }
 
-    /// Keeps the messages for which it says so; gives how many there are now.
+    /// Keeps the messages marked true, and returns their number.
     pub(crate) fn keep(&mut self, stays: &[bool]) -> usize {
         let messages = self.take_messages();
         let before = messages.len();
@@ -446,16 +446,16 @@ impl Document {
     }
 }
 
-// Which messages stay and go together: a message with calls, and the messages with their results.
+// Units of messages that are kept or removed together: a message with calls, and the messages with their results.
 
-/// The units of some messages.
+/// The units of a list of messages.
 struct Units {
-    /// For each message the first one of its unit.
+    /// For each message, the index of the first one of its unit.
     first: Vec<usize>,
 }
 
 impl Units {
-    /// A result belongs to the last call before it that has its id. Linear.
+    /// Finds the units. A result belongs to the last call before it with its id. Linear.
     fn of(messages: &[Message]) -> Self {
         let mut first: Vec<usize> = (0..messages.len()).collect();
         let mut calls: HashMap<&str, usize> = HashMap::new();
@@ -473,7 +473,7 @@ impl Units {
         Units { first }
     }
 
-    /// Makes whole units of a choice of messages: those stay of which one message was chosen.
+    /// Extends a choice of messages to whole units.
     fn with_any(&self, chosen: &[bool]) -> Vec<bool> {
         let mut stays = vec![false; chosen.len()];
         for (at, _) in chosen.iter().enumerate().filter(|it| *it.1) {
@@ -482,7 +482,7 @@ impl Units {
         self.first.iter().map(|it| stays[*it]).collect()
     }
 
-    /// The units that some messages break by being left out.
+    /// The units that are broken if these messages are left out.
     fn broken_by(&self, left_out: impl Iterator<Item = usize>) -> Broken<'_> {
         let mut res = Broken { units: self, is_broken: vec![false; self.first.len()] };
         left_out.for_each(|it| res.leave_out(it));
@@ -513,15 +513,14 @@ impl Broken<'_> {
     }
 }
 
-/// Makes one unit of two messages. What points to the first message of a unit keeps pointing backwards,
-/// so that one pass resolves it.
+/// Joins the units of two messages. Links always point backwards, so one pass resolves them.
 fn join(first: &mut [usize], one: usize, other: usize) {
     let (one, other) = (root(first, one), root(first, other));
     let (low, high) = (one.min(other), one.max(other));
     first[high] = low;
 }
 
-/// The first message of a unit; the way there is shortened for the next time.
+/// The first message of a unit. Shortens the path for the next lookup.
 fn root(first: &mut [usize], mut at: usize) -> usize {
     while first[at] != at {
         first[at] = first[first[at]];

@@ -19,8 +19,8 @@ use msg_openai::chat::forget_spellings;
 use crate::api_shapes::{Completed, Judged};
 use crate::document::Document;
 
-/// The providers that define a format and refuse what it does not have. Of providers that imitate a format this is not
-/// known: recorded requests with an empty `tool_calls` were answered (Mistral).
+/// The providers that define a format and refuse other shapes. Providers that imitate a format may accept more:
+/// recorded requests with an empty `tool_calls` were answered (Mistral).
 pub(crate) const STRICT: [&str; 7] =
     ["openai", "azure", "openai-responses", "anthropic", "gemini", "vertex", "generic"];
 
@@ -40,26 +40,26 @@ pub(crate) fn give_answers(missing: &mut Vec<Diagnostic>, found: &mut [Diagnosti
     });
 }
 
-/// What is to be said of each such shape, in order, with its mending. Linear in the notes of the reader.
+/// A finding with its repair for each refused shape, in order. Linear in the notes of the reader.
 pub(crate) fn refused_shapes<'a>(
     document: &'a Document,
     profile: Option<&Profile>,
 ) -> impl Iterator<Item = Diagnostic> + use<'a> {
     let is_asked = profile.is_some_and(|it| is_asked(it, document));
     let is_strict = profile.is_some_and(|it| is_strict(it, document));
-    // A value of a wrong type no API takes.
+    // Every API refuses a value of the wrong type.
     let is_refused = |it: &Diagnostic| it.code == "message::role-spelling" || is_wrong_type(it);
     let roles = document.notes().iter().filter(move |it| is_asked && is_refused(it));
     let shapes = document.shapes().iter().filter(move |_| is_strict);
     roles.chain(shapes).map(refused)
 }
 
-/// Whether a note says that a session was not read as a whole: nothing wrong is said of what was read alone.
+/// Whether a note says that a session was only partly read. Such a note is kept, even if it is information.
 pub(crate) fn says_unread(it: &Diagnostic) -> bool {
     matches!(it.code.as_str(), "session::off-path" | "session::unknown-record")
 }
 
-/// What of the notes of the reader is not said of a refused shape.
+/// The notes of the reader that are not about a refused shape.
 pub(crate) fn other_notes<'a>(
     document: &'a Document,
     profile: Option<&Profile>,
@@ -78,7 +78,7 @@ pub(crate) fn is_asked(profile: &Profile, document: &Document) -> bool {
     profile.in_format(format).format == format
 }
 
-/// Whether it is, and the provider is one that defines the format.
+/// Whether a document is in a format that the provider takes and also defines.
 pub(crate) fn is_strict(profile: &Profile, document: &Document) -> bool {
     let own = matches!(
         (&*profile.name, document.format().name()),
@@ -108,8 +108,8 @@ pub(crate) fn tool_names(head: &RequestHead, profile: &Profile) -> Vec<Diagnosti
     found.collect()
 }
 
-/// Forgets in what shapes a message came, so that it is written in those of the API: with what follows results in the
-/// same message of the source.
+/// Drops the layout of a message, so it is written in the shapes of the API; also the layout of what follows results in
+/// the same message of the source.
 pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
     messages.get_mut(at).into_iter().for_each(forget_shapes);
     if let Some([results, rest]) = messages.get_mut(at..at + 2)
@@ -127,7 +127,7 @@ pub(crate) fn forget_shapes_at(messages: &mut [Message], at: usize) {
 fn forget_shapes(message: &mut Message) {
     forget_spellings(message);
     let calls = message.extra.get(&Origin::OpenAi, "tool_calls").map(RawJson::text);
-    // An empty list is not a member of the API; anything else that is not a list of calls is carried as it is.
+    // The API refuses an empty list, so it is dropped. Other unread values stay.
     if calls.is_some_and(|it| {
         it.split_ascii_whitespace().eq(["[]"]) || it.split_ascii_whitespace().eq(["[", "]"])
     }) {
@@ -144,7 +144,7 @@ fn forget_shape(part: &mut Part) {
             it.extra.clear_layout();
             it.content.parts_mut().iter_mut().for_each(forget_shape);
         }
-        // An item that begins with something else may be kept whole.
+        // Other parts may carry their whole item.
         other => [Origin::Responses, Origin::Interactions]
             .iter()
             .for_each(|it| forget_whole(other.extra_mut(), it)),
@@ -152,8 +152,8 @@ fn forget_shape(part: &mut Part) {
 }
 
 impl Document {
-    /// Makes it the document that it is with the words that its parts lack to be understood; what was missing is said as
-    /// information. Costs a look at the parts where all are understood.
+    /// Fills in missing words so that all parts are understood, and returns them as information. If all parts are
+    /// understood already, this is one pass over them.
     pub(crate) fn complete(&mut self, text: &[u8], read: &ReadOptions) -> Vec<Diagnostic> {
         let is_known = |it: &Part| match it {
             Part::Other(_) => false,
@@ -181,8 +181,8 @@ impl Document {
         found.map(inform).collect()
     }
 
-    /// The document that it is with the words that the API of a profile requires and that the rest of their objects leaves
-    /// no choice of, with its text as the source; and what was missing (CA-72a).
+    /// The document with the missing words filled in that the API requires and that have only one possible value, with
+    /// its new text as the source; and the findings (CA-72a).
     pub(crate) fn completed(
         &self,
         text: &[u8],
@@ -213,7 +213,7 @@ impl Document {
 //
 // ```text
 // {"messages":[{"role":"system","content":"Be brief."},{"role":"user",…}]}
-// {"system":"Be brief.","messages":[{"role":"user",…}]}                      as it is repaired
+// {"system":"Be brief.","messages":[{"role":"user",…}]}                      repaired
 // ```
 
 /// Reports a system prompt that is among the messages.

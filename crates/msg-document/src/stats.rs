@@ -234,7 +234,7 @@ fn index(messages: &[Message], options: &StatsOptions, media: MediaRates) -> Tok
     let name = count.counter.unwrap_or(Counter::Script);
     let mut index =
         TokenIndex::new(counter((name, media), count.usage, messages.iter(), &tools), &tools);
-    // None of them grows, which pushing would prepare for.
+    // `replace` allocates once; pushing would reserve room for more.
     index.replace(0..0, messages);
     index
 }
@@ -286,7 +286,7 @@ impl Stats {
     }
 }
 
-/// What the tokens are of: `parts` of them are of parts of messages, media included.
+/// Splits the tokens by kind. `parts` are the tokens of all parts, media included.
 fn made_of(index: &TokenIndex, tokens: u64, parts: u64, media: Option<&MediaTotals>) -> MadeOf {
     let counter = index.counter();
     let media = media.map_or(0, |it| it.tokens).min(parts);
@@ -296,7 +296,7 @@ fn made_of(index: &TokenIndex, tokens: u64, parts: u64, media: Option<&MediaTota
     MadeOf { texts: parts - media, exact_texts, frames, tool_definitions, media }
 }
 
-/// How many of the largest parts are listed.
+/// The number of largest parts that are listed.
 const DEFAULT_TOP: usize = 10;
 
 fn growth(index: &TokenIndex) -> Vec<u64> {
@@ -309,7 +309,7 @@ fn growth(index: &TokenIndex) -> Vec<u64> {
         .collect()
 }
 
-/// The sections; none if the messages are not a chain, an open tail allowed.
+/// The sections; `None` if the messages are not a chain. Open calls at the end are allowed.
 fn sections(
     mut messages: Vec<Message>,
     index: &TokenIndex,
@@ -334,9 +334,9 @@ fn sections(
     Some(totals.collect())
 }
 
-// One walk over the messages, which counts their parts and the tools in them.
+// One pass over the messages, which counts parts and tools.
 
-/// The largest of the parts that it is given. Memory: twice as many as are wanted.
+/// Collects the largest parts. Holds at most twice as many as requested.
 struct Largest {
     top: usize,
     parts: Vec<PartTotals>,
@@ -381,7 +381,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// The tools, the largest parts, and the tokens of all parts.
+    /// Counts the messages. Returns the tools, the largest parts, and the tokens of all parts.
     fn of(mut self, messages: &[Message]) -> (Vec<ToolTotals>, Vec<PartTotals>, u64) {
         for (number, message) in messages.iter().enumerate() {
             if message.role == Role::Tool {
@@ -396,7 +396,7 @@ impl<'a> Gatherer<'a> {
         (tools, self.largest.parts, self.tokens)
     }
 
-    /// The tokens of the only part of a message, which the index has counted: most parts are the only one.
+    /// The tokens of a part that is the only one of its message, from the index. Most parts are.
     fn only_part(&self, number: usize, message: &Message) -> Option<u64> {
         let is_alone = message.parts.len() == 1 && message.name.is_none();
         let frame = is_alone.then(|| self.counter.frame(&message.role)).flatten()?;
@@ -428,7 +428,7 @@ impl<'a> Gatherer<'a> {
                 Part::Image(_) => ("image", None, only.unwrap_or_else(|| self.image(part))),
                 Part::Audio(_) => ("audio", None, only.unwrap_or_else(|| self.image(part))),
                 Part::File(_) => ("file", None, only.unwrap_or_else(|| self.image(part))),
-                // Refusals and parts of other providers have no kind of their own on the page.
+                // The statistics have no kind for refusals and unread parts.
                 _ => continue,
             };
             let bytes = match part {
@@ -449,7 +449,7 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// A tool message is one part, with the tokens of its content.
+    /// Counts a tool message as one part, with the tokens of its content.
     fn tool_message(&mut self, number: usize, message: &Message) {
         let mut tool = None;
         let mut tokens = 0;
@@ -466,8 +466,8 @@ impl<'a> Gatherer<'a> {
         self.largest.push(PartTotals { message: number, kind, tool, bytes, tokens, role, part: 0 });
     }
 
-    /// Counts a result to its tool: its call's, without a call its own. `only` is what the result costs where
-    /// that is known, its name included.
+    /// Adds a result to the tool of its call, or else the tool that it names. `only` is its size with the name, if
+    /// known.
     fn result(&mut self, result: &ToolResult, only: Option<u64>) -> (String, u64) {
         let called = self.names.get(&result.call_id).cloned();
         let name = called.unwrap_or_else(|| result.name.clone().unwrap_or_default());
@@ -480,7 +480,7 @@ impl<'a> Gatherer<'a> {
         (name, tokens)
     }
 
-    /// What an image, sound or a file costs: the message of it alone, without the frame.
+    /// The tokens of an image, sound or file: those of a message with only this part, minus the frame.
     fn image(&self, part: &Part) -> u64 {
         let frame = self.counter.message(&Message::new(Role::User));
         let whole = self.counter.message(&Message::new(Role::User).with_part(part.clone()));

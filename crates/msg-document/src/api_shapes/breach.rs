@@ -9,16 +9,16 @@ use super::table::{Object, Path, Type, Value};
 use super::texts::said_as_text;
 use super::walk::Walk;
 
-/// What is wrong at a place of a request.
+/// A problem at one place of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Breach {
-    /// The kind of the API's answer.
+    /// The key of the API's answer in the table of answers.
     pub(super) answer: &'static str,
     pub(super) code: &'static str,
-    /// What is wrong, with the path as the API writes it.
+    /// The message, with the path in the API's notation.
     pub(super) sentence: String,
     pub(super) path: String,
-    /// The found value, and what was expected, for the answer.
+    /// The found value and the expected type, to fill in the answer.
     pub(super) value: String,
     pub(super) expected: String,
     pub(super) kinds: String,
@@ -81,7 +81,7 @@ pub(super) struct Marker {
     pub(super) shortening: Option<Insertion>,
 }
 
-/// What was expected, in the words of the API.
+/// The expected type, in the words of the API.
 fn expected(wanted: &Type, path: Path) -> String {
     let kinds = wanted.kinds();
     match (kinds.as_slice(), path) {

@@ -22,12 +22,12 @@ use serde_json::Value;
 use super::unread::is_of_calls;
 use super::{has_kind, is_kind_of};
 
-/// Members of a message in which only other formats keep what it says.
+/// Members of a message that hold content only in other formats, each with the format.
 const LISTS: [(&str, &str); 3] =
     [("parts", "gemini"), ("content", "openai"), ("tool_calls", "openai")];
 
-/// What is of another provider in messages of one format, in order. Linear in the parts that the reader did
-/// not understand.
+/// Findings about parts and members of another provider, in the order of the messages. Linear in the parts that the
+/// reader did not understand.
 pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagnostic> + '_ {
     let looked_at = messages.iter().enumerate().filter(|it| is_looked_at(it.1));
     looked_at.flat_map(|(at, message)| {
@@ -47,10 +47,10 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
     })
 }
 
-/// Another member for what a message says, beside the one that was read, with a text that the message does not say:
-/// interfaces of chats keep the same text in two. A member for calls is one (RG-13).
+/// A warning about an unread member that may hold content of the message: one with a text that the message lacks, or
+/// one for calls (RG-13). Chat interfaces often keep the same text in two members, so equal texts are not reported.
 fn unread_beside(message: &Message, is_bare: bool) -> Option<Diagnostic> {
-    // Calls of chat in a message of another format are said to be that.
+    // `foreign_list` reports chat calls in a message of another format.
     let is_unread = |it: &(&Origin, String, RawJson)| match &*it.1 {
         "tool_calls" if *it.0 != Origin::OpenAi => false,
         name if BESIDE.contains(&name) => !is_bare && !is_said(&it.2, message),
@@ -66,8 +66,8 @@ fn unread_beside(message: &Message, is_bare: bool) -> Option<Diagnostic> {
 
 const BESIDE: [&str; 4] = ["content", "parts", "contents", "text"];
 
-/// Whether each text in a value, at any depth, is one of those of a message, or in one. Values that are not content say
-/// nothing. Linear in both: of texts that are only in others so many are searched.
+/// Whether the message contains each text of a value, at any depth. Members that do not hold content are skipped.
+/// Linear in both: substring searches are limited to `SEARCHES`.
 fn is_said(value: &RawJson, message: &Message) -> bool {
     const SEARCHES: usize = 64;
     let said: Vec<Cow<'_, str>> = message.parts.iter().filter_map(said_by).collect();
@@ -94,7 +94,7 @@ fn is_said(value: &RawJson, message: &Message) -> bool {
     true
 }
 
-/// What a part says that another member may say again.
+/// The text of a part that another member may repeat.
 fn said_by(part: &Part) -> Option<Cow<'_, str>> {
     match part {
         Part::Text(it) => Some(Cow::Borrowed(&it.text)),
@@ -105,7 +105,7 @@ fn said_by(part: &Part) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether a message is what follows the results of the message before it in one element of the source, of which these
+/// Whether the message and the results before it come from the same element of the source. The results of that element
 /// were understood.
 fn goes_on(messages: &[Message], at: usize) -> bool {
     let (Some(before), message) = (at.checked_sub(1).map(|it| &messages[it]), &messages[at]) else {
@@ -123,7 +123,8 @@ fn goes_on(messages: &[Message], at: usize) -> bool {
         && format.filter(shares).is_some_and(|it| !is_apart(it))
 }
 
-/// Whether a message has anything that may be of another provider: a member or a part that was not read, or no parts.
+/// Whether anything in a message may belong to another provider: an unread member, an unread part, or the lack of
+/// parts.
 fn is_looked_at(message: &Message) -> bool {
     let is_other = |it: &Part| match it {
         Part::Other(_) => true,
@@ -139,15 +140,14 @@ fn is_looked_at(message: &Message) -> bool {
     message.parts.is_empty() || !message.extra.is_empty() || message.parts.iter().any(is_other)
 }
 
-/// Whether one of these findings says that a message was not understood, and its calls are unknown.
+/// Whether a finding says that a message was not understood, so its calls are unknown.
 pub(crate) fn is_not_understood(it: &Diagnostic) -> bool {
     it.code == NOT_UNDERSTOOD
 }
 
 pub(super) const NOT_UNDERSTOOD: &str = "message::not-understood";
 
-/// Of a message none of whose parts is of a kind that anybody is known to have: it says something, and what is not
-/// known (RG-11).
+/// The finding for a message that has content, but no part of a known kind (RG-11).
 fn not_understood(message: &Message) -> Option<Diagnostic> {
     let what = match message.parts.as_slice() {
         [] => return unread_member(&message.extra, "message"),
@@ -176,7 +176,7 @@ fn not_understood(message: &Message) -> Option<Diagnostic> {
     Some(Diagnostic::error(Code::new(NOT_UNDERSTOOD), text))
 }
 
-/// The parts of a message that are not read, beside others that are, but for those of which something is said already.
+/// Findings for the unread parts of a message. `said` are the findings so far; their parts are not reported again.
 fn unknown_parts(message: &Message, at: usize, said: &[Diagnostic]) -> Vec<Diagnostic> {
     let is_said = |part: usize| said.iter().any(|it| it.at.part == Some(part));
     let parts = message.parts.iter().enumerate().filter(|it| !is_said(it.0));
@@ -197,13 +197,13 @@ fn unknown_parts(message: &Message, at: usize, said: &[Diagnostic]) -> Vec<Diagn
     found.collect()
 }
 
-/// A part that is not read. Whether its format has the kind is known of APIs alone.
+/// The finding for an unread part. Whether a format has a kind of part is known for APIs only.
 fn unread_part(it: &Other, place: &str) -> Option<Diagnostic> {
     let code = || Code::new("message::unknown-part");
     let kind = Members::of(it.value.text()).map(|it| it.kind);
     if !is_judged(&it.format) {
         let text = match kind.flatten() {
-            // A part of our own form may be of any type (MS-18).
+            // Parts of the native form may have any type (MS-18).
             _ if matches!(it.format, Origin::Json | Origin::Native) => return None,
             _ if it.pairing().is_some() || !says(it.value.text()) => return None,
             Some(kind) => format!("a part of type `{kind}`{place} is not read"),
@@ -230,13 +230,14 @@ fn unread_part(it: &Other, place: &str) -> Option<Diagnostic> {
     Some(Diagnostic::warning(code(), text))
 }
 
-/// Whether Interactions are known to have a type: providers add steps, and those of tools that they run are theirs.
+/// Whether a type is a step of Interactions. Every `…_call` and `…_result` is one: providers add steps for tools that
+/// they run.
 fn is_step(kind: &str) -> bool {
     let is_of_a_server = kind.ends_with("_call") || kind.ends_with("_result");
     is_of_a_server || has_kind(Origin::Interactions.as_str(), kind)
 }
 
-/// Types of parts that are read where they are understood.
+/// Types of parts that the readers support. An unread part of such a type has a form that they do not support.
 const READ: [&str; 9] = [
     "audio",
     "document",
@@ -249,7 +250,7 @@ const READ: [&str; 9] = [
     "thought",
 ];
 
-/// What the reasoning of an item says in lists that are not read.
+/// The finding for a `summary` or `content` list of reasoning that was not read.
 fn unread_thought(extra: &Extra) -> Option<Diagnostic> {
     let is_list = |it: &(&Origin, String, RawJson)| {
         matches!(&*it.1, "summary" | "content") && says(it.2.text())
@@ -263,7 +264,7 @@ fn is_text_kind(kind: &str) -> bool {
     matches!(kind, "text" | "input_text" | "output_text")
 }
 
-/// Whether a part is a message, or a step of one, that was carried as it is, because its content was not found.
+/// Whether a part is a whole message or step, kept unchanged because the reader found no content in it.
 fn is_message(part: &Part) -> bool {
     let Part::Other(it) = part else { return false };
     let members = it.value.members().filter(|_| is_judged(&it.format)).unwrap_or_default();
@@ -271,7 +272,7 @@ fn is_message(part: &Part) -> bool {
     members.iter().any(|it| it.0 == "role" || it.0 == "type" && is_step(&it.1))
 }
 
-/// A text in a member of such a part that its format does not have.
+/// The finding for such a part if it has its text in a member that its format does not have.
 fn unread_in_message(part: &Part) -> Option<Diagnostic> {
     let Part::Other(it) = part else { return None };
     let members = it.value.members()?;
@@ -279,13 +280,14 @@ fn unread_in_message(part: &Part) -> Option<Diagnostic> {
     texts.find_map(|it| unread(&it.0, &it.1, "message"))
 }
 
-/// What a message without parts, or a result without content, holds in a member that its format does not have.
+/// The finding for a message without parts, or a result without content, that has content in a member that its format
+/// does not have.
 fn unread_member(extra: &Extra, of: &str) -> Option<Diagnostic> {
     judged_members(extra).find_map(|(_, name, value)| unread(&name, &value, of))
 }
 
-/// The members that a reader did not understand, with whose they are. Those of an item, a step or a result of Bedrock
-/// are kept as one.
+/// The members that a reader did not understand, each with its format. The reader keeps an item, a step or a result of
+/// Bedrock as one member; its inner members are returned.
 pub(super) fn judged_members(extra: &Extra) -> impl Iterator<Item = (&Origin, String, RawJson)> {
     let judged = extra.all().filter(|it| is_judged(it.0));
     judged.flat_map(|(format, name, value)| {
@@ -297,7 +299,7 @@ pub(super) fn judged_members(extra: &Extra) -> impl Iterator<Item = (&Origin, St
     })
 }
 
-/// What a part of texts says in a member that is not its text.
+/// The finding for a text part without `text` that has its text in another member.
 fn unread_text(part: &Other) -> Option<Diagnostic> {
     let members = part.value.members()?;
     let is = |name: &str, is_it: fn(&str) -> bool| {
@@ -309,7 +311,8 @@ fn unread_text(part: &Other) -> Option<Diagnostic> {
     found.flatten()
 }
 
-/// A text says what it says; a list or an object may hold calls too, which are not known then.
+/// The finding for content in a member of the wrong name. A warning for text; an error for a list or an object, which
+/// may contain unknown calls.
 fn unread(name: &str, value: &RawJson, of: &str) -> Option<Diagnostic> {
     if !is_saying(name) || !says(value.text()) {
         return None;
@@ -321,13 +324,13 @@ fn unread(name: &str, value: &RawJson, of: &str) -> Option<Diagnostic> {
     })
 }
 
-/// Whether a value is a text, a list or an object that is not empty.
+/// Whether a value is a string, list or object with any content.
 fn says(json: &str) -> bool {
     let begins = matches!(json.as_bytes(), [b'{' | b'[' | b'"', ..]);
     begins && json.bytes().any(|it| it.is_ascii_alphanumeric() || !it.is_ascii())
 }
 
-/// Whether other formats keep in a member of this name what a message or a result says.
+/// Whether other formats keep the content of a message or a result in a member of this name.
 pub(crate) fn is_saying(name: &str) -> bool {
     SAYING.contains(&name)
 }
@@ -348,7 +351,7 @@ const SAYING: [&str; 13] = [
     "output",
 ];
 
-/// Whether a part that was not read is of a kind that its API, or another that takes such messages, is known to have.
+/// Whether the kind of an unread part is known, in its own API or in another one that takes such messages.
 fn is_known(it: &Other) -> bool {
     if !is_judged(&it.format) || it.pairing().is_some() {
         return true;
@@ -358,7 +361,7 @@ fn is_known(it: &Other) -> bool {
         Some(Members { kind: Some(kind), .. }) => {
             OF_OTHERS.contains(&&*kind) || is_kind_of(format, &kind)
         }
-        // What it is says the name of a member; one that has two is neither.
+        // The name of a member tells the kind of the part. A part with two such members is unknown.
         _ if matches!(it.format, Origin::Gemini | Origin::Bedrock) => {
             let members = it.value.members().unwrap_or_default();
             let is_kind = |it: &&(String, RawJson)| {
@@ -373,7 +376,7 @@ fn is_known(it: &Other) -> bool {
     }
 }
 
-/// Whether a part holds the signature of a thought, and no text of it: Gemini takes that back (GE-12).
+/// Whether a part holds only the signature of a thought, without text. Gemini accepts that (GE-12).
 fn is_signature(members: &[(String, RawJson)]) -> bool {
     let has = |name| members.iter().any(|it| camel(&it.0) == name);
     has("thoughtSignature") && members.iter().all(|it| camel(&it.0).starts_with("thought"))
@@ -391,7 +394,8 @@ fn camel(name: &str) -> String {
     res
 }
 
-/// Types of parts that providers of chat messages add to those of OpenAI, and changes of tools in system messages.
+/// Types of parts that other providers of chat messages have in addition to OpenAI's, and the tool changes in system
+/// messages.
 const OF_OTHERS: [&str; 11] = [
     "tool_addition",
     "tool_removal",
@@ -406,7 +410,7 @@ const OF_OTHERS: [&str; 11] = [
     "reference",
 ];
 
-/// A part, or one in the content of a result, that is of another provider.
+/// The finding for a part of another provider, also inside the content of a result.
 fn foreign_part(part: &Part) -> Option<Diagnostic> {
     match part {
         Part::Other(it) => foreign_other(it),
@@ -418,7 +422,7 @@ fn foreign_part(part: &Part) -> Option<Diagnostic> {
                 _ => None,
             }),
         },
-        // Of an item that is one part the members are kept there.
+        // The text of an item that is a single part keeps the members of the item.
         Part::Text(it) => foreign_list(&it.extra, false),
         _ => None,
     }
@@ -430,7 +434,7 @@ fn foreign_other(it: &Other) -> Option<Diagnostic> {
     }
     let members = Members::of(it.value.text())?;
     let (what, name, owner) = match members.kind {
-        // Interactions have calls of this name too, in lists of their own.
+        // Interactions have calls of this type too, in separate lists.
         Some(kind) if it.format == Origin::Interactions && kind == "function_call" => return None,
         Some(kind) => ("type", kind.clone(), Losses::owner_of_type(&kind)?),
         None => ("member", members.tag?.0.into(), members.tag?.1),
@@ -438,8 +442,8 @@ fn foreign_other(it: &Other) -> Option<Diagnostic> {
     (owner != it.format.as_str()).then(|| foreign(what, &name, owner))
 }
 
-/// A member that another format keeps the parts of a message in. Beside parts that were read only calls count:
-/// interfaces of chats keep `parts` beside the `content` that they say again.
+/// The finding for a member in which another format keeps the parts of a message. In a message with parts only calls
+/// count, because chat interfaces keep `parts` as a copy of `content`.
 fn foreign_list(extra: &Extra, is_bare: bool) -> Option<Diagnostic> {
     judged_members(extra).find_map(|(format, member, value)| {
         let (_, owner) = LISTS.into_iter().find(|it| it.0 == member)?;
@@ -449,7 +453,7 @@ fn foreign_list(extra: &Extra, is_bare: bool) -> Option<Diagnostic> {
     })
 }
 
-/// Whether a format is one of those whose parts are told apart.
+/// Whether the kinds of parts of this format are known.
 pub(super) fn is_judged(format: &Origin) -> bool {
     matches!(
         format,
@@ -467,17 +471,17 @@ fn foreign(what: &str, name: &str, owner: &str) -> Diagnostic {
     Diagnostic::error(Code::new("message::foreign-part"), text)
 }
 
-/// What a part says it is.
+/// The members that tell the kind of a part.
 #[derive(Default)]
 struct Members<'a> {
     /// The last member `type` (MS-8), if it is a string.
     kind: Option<Cow<'a, str>>,
-    /// The first member by which a part without a type is known, and whose it is.
+    /// The first member that identifies a part without a type, and the provider that has it.
     tag: Option<(&'static str, &'static str)>,
 }
 
 impl<'a> Members<'a> {
-    /// Of a JSON object; nothing for another value.
+    /// Reads a JSON object; `None` for any other value.
     fn of(json: &'a str) -> Option<Self> {
         let mut reader = Reader::from_text(json);
         reader.begin_object().ok()?;

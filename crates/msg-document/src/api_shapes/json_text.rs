@@ -7,12 +7,12 @@ use msg_json::{unescape, value_end};
 /// The members of an object, each with its text.
 pub(crate) type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 
-/// The members of an object; nothing for another value.
+/// The members of an object; `None` for any other value.
 pub(super) fn members(json: &str) -> Option<Members<'_>> {
     members_of_first(json).map(|it| it.0)
 }
 
-/// As [`members`], of an object in which the text of one value is known, so that its end is not looked for.
+/// As [`members`], for an object in which one value is already known, so it need not be scanned.
 pub(super) fn members_around<'a>(json: &'a str, known: &'a str) -> Option<Members<'a>> {
     let value = |rest: &'a str| match std::ptr::eq(rest.as_ptr(), known.as_ptr()) {
         true => Some(rest.split_at(known.len())),
@@ -22,7 +22,7 @@ pub(super) fn members_around<'a>(json: &'a str, known: &'a str) -> Option<Member
     all.map(|it| it.0)
 }
 
-/// The members of the object that a text begins with, and what is after it.
+/// The members of the object at the start of a text, and the rest of the text.
 fn members_of_first(json: &str) -> Option<(Members<'_>, &str)> {
     members_by(json, next_value)
 }
@@ -41,7 +41,8 @@ fn members_by<'a>(
     Some((res, rest.trim_ascii_start().strip_prefix('}')?))
 }
 
-/// The first element of what is left of a list, its members if it is an object, which is read once, and what is after it.
+/// The first element of the rest of a list, its members if it is an object, and the text after it. Scans the element
+/// once.
 pub(super) fn next_element(rest: &str) -> Option<(&str, Option<Members<'_>>, &str)> {
     let rest = after_comma(rest);
     match members_of_first(rest) {
@@ -50,7 +51,7 @@ pub(super) fn next_element(rest: &str) -> Option<(&str, Option<Members<'_>>, &st
     }
 }
 
-/// The elements of an array; none of another value.
+/// The elements of an array; empty for any other value.
 pub(super) fn elements(json: &str) -> Vec<&str> {
     let mut rest = json.trim_ascii_start().strip_prefix('[').unwrap_or_default();
     let next = || {
@@ -61,7 +62,7 @@ pub(super) fn elements(json: &str) -> Vec<&str> {
     std::iter::from_fn(next).collect()
 }
 
-/// The first value of what is left of a list or an object, and what is after it; nothing at its end.
+/// The first value of the rest of a list or an object, and the text after it; `None` at the end.
 fn next_value(rest: &str) -> Option<(&str, &str)> {
     let rest = after_comma(rest);
     let end = value_end(rest.as_bytes(), 0)?;
@@ -73,7 +74,7 @@ fn after_comma(rest: &str) -> &str {
     rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start()
 }
 
-/// The last member of a name, which counts.
+/// The last member with a name; it is the one that counts.
 pub(super) fn of<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
     members.iter().rev().find(|it| it.0 == name).map(|it| it.1)
 }
@@ -87,7 +88,7 @@ pub(super) fn text(json: &str) -> Option<Cow<'_, str>> {
     Some(if inner.contains('\\') { unescape(inner).text } else { inner.into() })
 }
 
-/// Whether a text is base64, in lines or in one.
+/// Whether a text is base64, with or without line breaks.
 pub(crate) fn is_base64(it: &str) -> bool {
     let is_sound = |it: &str| {
         let coded = it.trim_end_matches('=');
@@ -98,7 +99,7 @@ pub(crate) fn is_base64(it: &str) -> bool {
             && is_sound(&it.split_ascii_whitespace().collect::<String>())
 }
 
-/// Whether a text is base64, or a data URL of it.
+/// Whether a text is base64 or a data URL with base64.
 pub(crate) fn is_data(it: &str) -> bool {
     match it.strip_prefix("data:") {
         Some(url) => url.split_once(";base64,").is_some_and(|it| is_base64(it.1)),
@@ -106,13 +107,13 @@ pub(crate) fn is_data(it: &str) -> bool {
     }
 }
 
-/// Whether a text is a URL. Which of them can be loaded is not judged.
+/// Whether a text is a URL. Does not check whether it can be loaded.
 pub(crate) fn is_url(it: &str) -> bool {
     let is_scheme = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric());
     it.starts_with("data:") || it.split_once("://").is_some_and(|it| is_scheme(it.0))
 }
 
-/// Whether a text is not a data URL, or is one of sound base64.
+/// Whether a text is either not a data URL, or one with valid base64.
 pub(crate) fn is_sound_url(it: &str) -> bool {
     let data = it.strip_prefix("data:").and_then(|it| it.split_once(";base64,"));
     data.is_none_or(|it| is_base64(it.1))
@@ -171,7 +172,7 @@ impl Marks {
         Marks { name, n: 0, is_after_part: false }
     }
 
-    /// The number of marks up to the next element, which has these members.
+    /// The number of marks before the next element, which has these members.
     pub(super) fn up_to(&mut self, members: Option<&Members<'_>>) -> usize {
         let Some(name) = self.name else { return 0 };
         let is_mark = matches!(members.map(Vec::as_slice), Some([one]) if one.0 == name);

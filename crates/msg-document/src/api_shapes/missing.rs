@@ -22,7 +22,7 @@ use super::texts::meant;
 use super::walk::Walk;
 use super::{Judged, Places, diagnostic, is_taken, markers, repeated};
 
-/// A request in which the words are written that are missing and that the rest of their objects leaves no choice of.
+/// A request with the missing words filled in, where the rest of the object allows only one word.
 pub(crate) struct Completed {
     /// The request.
     pub(crate) text: String,
@@ -32,7 +32,7 @@ pub(crate) struct Completed {
 }
 
 impl Completed {
-    /// The request with them; nothing if none is missing. Linear.
+    /// Fills in the missing words; `None` if none is missing. Linear.
     pub(crate) fn of(
         json: &[u8],
         format: Format,
@@ -55,7 +55,7 @@ impl Completed {
         let mut left = HashSet::new();
         for it in insertions {
             if it.place.start < done {
-                // What is removed around it takes its place, too: it is looked at again.
+                // A removal around it also covers this place, so it is checked in the next round.
                 left.insert(it.place.start);
                 continue;
             }
@@ -69,7 +69,7 @@ impl Completed {
         Some(Completed { text, api, breaches, elements: walk.elements })
     }
 
-    /// What was missing, in the messages that are read of the text; an id without an edit.
+    /// Findings for the missing words, placed in the messages that are read from the text. A missing id has no edit.
     pub(crate) fn found(
         &self,
         messages: &[Message],
@@ -98,12 +98,12 @@ impl Completed {
     }
 }
 
-/// An id is given by the rules of the chain, which say so.
+/// The chain rules assign missing ids, and report that.
 fn is_missing_id(it: &Breach) -> bool {
     it.answer == "missing" && matches!(it.name(), "id" | "tool_use_id" | "toolUseId")
 }
 
-/// Whether an API may have found that such a word is missing.
+/// Whether one of these findings may be about a missing word that can be filled in.
 pub(crate) fn may_be_completed(found: &[Diagnostic]) -> bool {
     const CODES: [&str; 6] = [
         "profile::cache-markers",
@@ -116,16 +116,16 @@ pub(crate) fn may_be_completed(found: &[Diagnostic]) -> bool {
     found.iter().any(|it| CODES.contains(&it.code.as_str()))
 }
 
-/// A member that is written into the text of a request.
+/// A replacement in the text of a request: a member that is added, or removed.
 #[derive(Debug, Clone)]
 pub(super) struct Insertion {
-    /// The bytes that it replaces: none, or a `null`.
+    /// The range of bytes that it replaces; empty for a new member.
     pub(super) place: Range<usize>,
     pub(super) text: String,
 }
 
 impl Insertion {
-    /// The word of a tag in an object of a request, in the style of its first member.
+    /// Adds a tag to an object of a request, spaced like its first member.
     pub(super) fn of(
         request: &str,
         (tag, word): (&str, &str),
@@ -146,7 +146,7 @@ impl Insertion {
         Insertion { place: at..at, text: format!("\"{tag}\"{colon}\"{word}\",{next}") }
     }
 
-    /// A member of an object of a request, after all others.
+    /// Adds a member to an object of a request, after all others.
     pub(super) fn after(request: &str, (name, value): (&str, &str), members: &Members<'_>) -> Self {
         if let Some(null) = of(members, name) {
             return Insertion::instead(request, null, value);
@@ -156,7 +156,7 @@ impl Insertion {
         Insertion { place: at..at, text: format!(",{space}\"{name}\":{space}\"{value}\"") }
     }
 
-    /// What removes a member of an object, of which these stay. Nothing where its name is spelled in another way.
+    /// Removes a member of an object; `stays` tells which members remain. `None` if its name is written with escapes.
     pub(super) fn without(
         request: &str,
         members: &Members<'_>,
@@ -196,7 +196,7 @@ impl Insertion {
     }
 }
 
-/// Whether a place is that of an element of `tools`, or of the choice of one.
+/// Whether a path is an element of `tools`, or the tool choice.
 pub(super) fn is_tool(path: &str) -> bool {
     if path == "tool_choice" {
         return true;
@@ -205,34 +205,35 @@ pub(super) fn is_tool(path: &str) -> bool {
     number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
 }
 
-/// Where a slice of a text begins.
+/// The offset of a slice in its text.
 pub(super) fn offset(text: &str, slice: &str) -> usize {
     slice.as_ptr().addr() - text.as_ptr().addr()
 }
 
-/// Whether a space is between the name and the value of the first member.
+/// Whether there is a space between the name and the value of the first member.
 fn is_spaced(text: &str, members: &Members<'_>) -> bool {
     let before = |value: &str| text.as_bytes().get(offset(text, value).checked_sub(1)?).copied();
     members.first().is_some_and(|it| before(it.1) == Some(b' '))
 }
 
-/// The value that a required member can only have: the type that its data begin with, or a name that only must be there.
+/// The only possible value of a required member: the media type that its data reveal, or any name where one is
+/// required.
 pub(super) fn forced_value(member: &Member, members: &Members<'_>) -> Option<Cow<'static, str>> {
     match (member.name, member.default) {
-        // Data that are text are of one type alone.
+        // Text data have only one type.
         ("media_type" | "type", Some(default)) => Some(default.into()),
         ("mimeType" | "media_type" | "format", None) => forced_type(member, members),
         ("name" | "content" | "output" | "id" | "tool_use_id" | "toolUseId", Some(default)) => {
             Some(default.into())
         }
-        // A text that is nothing else.
+        // A text part without any other member.
         ("text", None) if members.len() == 1 && members[0].0 == "type" => Some("".into()),
         _ => None,
     }
 }
 
-/// The tool of a chat request in the form of Responses, which has the members of its `function` beside its type, in that of
-/// chat; or the other way round.
+/// Converts a tool in the form of Responses, with the members of `function` next to `type`, to the form of chat
+/// requests, or back.
 pub(super) fn other_tool(is_chat: bool, members: &Members<'_>) -> Option<(&'static str, String)> {
     const INNER: [&str; 5] = ["name", "description", "parameters", "strict", "format"];
     let kind = text_of(members, "type").unwrap_or("function".into());
@@ -269,7 +270,7 @@ pub(super) fn other_tool(is_chat: bool, members: &Members<'_>) -> Option<(&'stat
     Some(("name", format!("{{{}}}", all.join(","))))
 }
 
-/// The type of media whose data say it, in the word that the API has for it.
+/// The media type that the data reveal, in the API's word for it.
 pub(super) fn forced_type(member: &Member, members: &Members<'_>) -> Option<Cow<'static, str>> {
     if !matches!(member.name, "mimeType" | "media_type" | "format") {
         return None;
@@ -288,7 +289,7 @@ fn mime<'a>(members: &Members<'a>) -> Option<Cow<'a, str>> {
     text_of(members, "media_type").or_else(|| text_of(members, "mime_type"))
 }
 
-/// The kind that an object without a tag can only be: whose required members it has, and most of them.
+/// The only possible kind of an object without a tag: the kind whose required members it has, the most of all kinds.
 pub(super) fn forced_kind(
     walk: &Walk<'_>,
     object: &'static Object,
@@ -314,7 +315,7 @@ pub(super) fn forced_kind(
     match (kind, others.as_slice()) {
         ("tool_use" | "tool_result", []) if is_of_a_server() => None,
         (kind, []) => Some(kind),
-        // Which of them it is says what else it has, or where it is.
+        // Other members, or the place, decide between these kinds.
         ("base64", ["text"]) if mime(members)?.starts_with("text/") => Some("text"),
         ("base64", ["text"]) => Some("base64"),
         ("document", ["image"]) => {

@@ -40,7 +40,7 @@ pub(crate) use self::{
     walk::Seen,
 };
 
-/// What other rules find of a value that has the wrong shape.
+/// Errors of other rules about a value that also has the wrong shape.
 const SAME_ERRORS: [&str; 18] = [
     "chain::duplicate-call-id",
     "chain::empty-call-id",
@@ -65,7 +65,7 @@ const SAME_ERRORS: [&str; 18] = [
 /// The member whose values the chain rules judge in every format.
 const MARKER: &str = ".cache_control";
 
-/// What they only warn of.
+/// Warnings of other rules about such a value.
 const SAME_WARNINGS: [&str; 5] = [
     "chain::empty-arguments",
     "chain::empty-message",
@@ -74,26 +74,26 @@ const SAME_WARNINGS: [&str; 5] = [
     "profile::unknown-member",
 ];
 
-/// What of a request is judged.
+/// The parts of a request that are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judged {
-    /// The messages, as the provider that defines the format takes them.
+    /// The messages, by the rules of the provider that defines the format.
     Messages,
-    /// These, and the settings.
+    /// The messages and the settings.
     Request,
-    /// The settings alone, as every provider that took the format over has them.
+    /// Only the settings, by the rules that all providers of the format share.
     CommonSettings,
 }
 
-/// Settings in which the providers that took a format over have other types, too: a count of logprobs, an effort that
-/// is a number.
+/// Settings for which other providers of the format accept further types: a count of logprobs, an effort that is a
+/// number.
 const OWN_SETTINGS: [&str; 3] = ["logprobs", "metadata", "reasoning_effort"];
 
-/// Who takes a tool that does not say that it is a function; recorded requests that were answered: pydantic/pydantic-ai.
+/// Providers that accept a tool without `type`. Source: recorded requests that were answered, in pydantic/pydantic-ai.
 const UNTYPED_TOOLS: [&str; 1] = ["mistral"];
 
 impl Judged {
-    /// The members of a request that are looked at, and whether for who defines the format.
+    /// The members of a request that are checked, and whether by the rules of the provider that defines the format.
     fn members(
         self,
         api: &'static Api,
@@ -110,9 +110,9 @@ impl Judged {
     }
 }
 
-/// What the API of a format refuses of a document, in the order of the messages that were read from it, and what was seen
-/// of it on the way; nothing of one that has no such API. What is known of where its list of messages is spares a look for
-/// its end. Linear.
+/// The findings about everything in a document that the API of its format refuses, in the order of the messages, and
+/// what the walk saw of the text. `None` for a format without an API. If the place of the list of messages is known,
+/// the list is not scanned for its end. Linear.
 pub(crate) fn refused_by_api<'a>(
     (json, list): (&'a str, Option<&Range<usize>>),
     format: Format,
@@ -133,14 +133,14 @@ pub(crate) fn refused_by_api<'a>(
     let mut res: Vec<_> =
         walk.breaches.into_iter().map(|it| diagnostic(it, api, profile, &places)).collect();
     if judged == Judged::CommonSettings {
-        // The answer is that of another provider.
+        // The table has the answers of another provider.
         res.iter_mut().for_each(|it| it.answer = None);
     }
     Some((res, seen))
 }
 
-/// Whether a provider takes what the API of the format refuses. One that is not known and that took the format of OpenAI
-/// over may have other words.
+/// Whether a provider accepts something that the API of the format refuses. An unknown provider of the OpenAI format
+/// may have other words.
 fn is_taken(it: &Breach, api: &Api, profile: &Profile) -> bool {
     let is_type_of_tool = || it.path.starts_with("tools[") && it.path.ends_with("].type");
     match it.answer {
@@ -152,24 +152,24 @@ fn is_taken(it: &Breach, api: &Api, profile: &Profile) -> bool {
     }
 }
 
-/// Whether the API of a format has parts, blocks or items of this kind, or with this member where that says the kind; of
-/// one whose kinds are not known each is.
+/// Whether the API of a format has parts, blocks or items of this kind, or with this member if a member tells the kind.
+/// True for a format whose kinds are not known.
 pub(crate) fn is_kind_of(format: &str, kind: &str) -> bool {
     Api::of_format(format).is_none_or(|it| it.has_kind(kind))
 }
 
-/// As [`is_kind_of`], where the kinds are named, though there may be more.
+/// As [`is_kind_of`], but only for kinds that the table names, even if the API may have more.
 pub(crate) fn has_kind(format: &str, kind: &str) -> bool {
     Api::of_format(format).is_none_or(|it| it.names_kind(kind))
 }
 
-/// Adds what an API refuses to what other rules found, each fault once.
+/// Adds the findings of an API to those of other rules. Each fault is reported once.
 pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnostic>) {
     if refused.is_empty() {
         return;
     }
     let messages: HashSet<_> = refused.iter().map(|it| it.at.message).collect();
-    // That a result may be the answer to it is said too.
+    // A finding about a result whose call may be in that message stays.
     let is_of_a_result = |it: &Diagnostic| it.at.tool_call_id.is_some();
     found.retain(|it| {
         !is_not_understood(it) || is_of_a_result(it) || !messages.contains(&it.at.message)
@@ -184,7 +184,7 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
     let errors = found.iter_mut().filter(|it| it.is_error()).filter(is_same);
     let mut errors: HashMap<_, &mut Diagnostic> = errors.map(|it| (place(it), it)).collect();
     refused.retain_mut(|it| {
-        // What others found keeps its code and its edit, and says the place as the API does.
+        // The finding of another rule keeps its code and edit, and gets the API's answer.
         let same = errors.get_mut(&place(it));
         if let Some(same) = same.filter(|same| !of_marker(same) || it.message().contains(MARKER)) {
             same.answer = it.answer.take().or_else(|| same.answer.take());
@@ -193,7 +193,7 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
         !(counts && it.code == "profile::cache-markers")
     });
     drop(errors);
-    // A reader that understood a value says so of its message, with the place in it first.
+    // A reader that understood a value reports it for the message; its sentence begins with the place in the message.
     let shapes = found.iter_mut().filter(|it| it.code == "profile::shape" && it.at.part.is_none());
     let mut shapes: HashMap<(Option<usize>, String), &mut Diagnostic> = shapes
         .map(|it| {
@@ -206,7 +206,7 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
         }
         let (message, path) = (it.at.message, local_path(&it.message()));
         let ends = path.match_indices('.').map(|it| it.0).chain([path.len()]);
-        // A reader of parts says the place in the part alone.
+        // A reader of parts gives only the place inside the part.
         let in_part = path.strip_prefix("content.").filter(|_| it.code == "profile::shape");
         let in_part = in_part.and_then(|it| it.split_once('.')).map(|it| it.1);
         let whole = ends.map(|end| &path[..end]);
@@ -222,18 +222,18 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
     found.append(&mut refused);
 }
 
-/// A place in a request, however an API writes it.
+/// A path in one notation, whatever the notation of the API.
 fn plain_path(text: &str) -> String {
     text.replace('[', ".").replace([']', '_'], "").to_ascii_lowercase()
 }
 
-/// The place in its message that a sentence of this module begins with.
+/// The path inside the message, from the first path in a sentence of this module.
 fn local_path(sentence: &str) -> String {
     let path = plain_path(sentence.split('`').nth(1).unwrap_or_default());
     path.splitn(3, '.').nth(2).unwrap_or_default().to_owned()
 }
 
-/// The edit by which a part of a message that is not the model's, and that only the model may say, stays as text.
+/// The edit that keeps a part as text which only the model may have, in a message of another role.
 fn as_text(part: &Part) -> Option<&'static str> {
     match part {
         Part::Reasoning(it) if it.display_text().is_empty() => None,
@@ -263,7 +263,7 @@ fn say_as_text(part: &mut Part) {
     *part = Part::Text(Text { text, extra });
 }
 
-/// Writes what a refused call lacks, as the findings say that have an edit.
+/// Fills in what refused parts lack, for each finding that has an edit.
 pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
     for it in refused.iter().filter(|it| it.fix.is_some()) {
         let (Some(message), Some(part)) = (it.at.message, it.at.part) else { continue };
@@ -278,7 +278,7 @@ pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
             continue;
         }
         let Some(Part::ToolCall(call)) = part else { continue };
-        // A kind that the API does not have stays.
+        // An unknown kind of call stays.
         let told = call.extra.get(&Origin::OpenAi, "type");
         if call.kind == CallKind::Unspecified && told.is_none_or(|it| it.text() == "\"\"") {
             call.kind = CallKind::Function;
@@ -290,7 +290,7 @@ pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
     }
 }
 
-/// Items that have an id for the second time.
+/// Reports items whose id occurred before.
 fn repeated(walk: &mut Walk<'_>) {
     let mut seen = HashSet::new();
     let repeated: Vec<_> = walk.ids.iter().filter(|it| !seen.insert(&it.1)).cloned().collect();
@@ -302,7 +302,7 @@ fn repeated(walk: &mut Walk<'_>) {
     }
 }
 
-/// Cache breakpoints of the whole request: how many, and short ones before long ones.
+/// Reports too many cache breakpoints in the request, and a long lifetime after a short one.
 fn markers(walk: &mut Walk<'_>, profile: &Profile) {
     let max = profile.cache_max;
     let n = walk.markers.len();
@@ -310,7 +310,7 @@ fn markers(walk: &mut Walk<'_>, profile: &Profile) {
         let sentence =
             format!("{n} cache markers in tools, system prompt and messages, {max} are accepted");
         let it = Breach::new("markers", "profile::cache-markers", sentence);
-        // Of the messages the last stay, of what is before them the first.
+        // The last markers of the messages stay, and the first ones in tools and system prompt.
         let of_messages = walk.markers.iter().filter(|it| it.element.is_some());
         let others = walk.markers.iter().rev().filter(|it| it.element.is_none());
         let surplus = of_messages.chain(others).take(n - max).map(|it| it.removal.clone());
@@ -324,7 +324,7 @@ fn markers(walk: &mut Walk<'_>, profile: &Profile) {
     {
         let sentence = format!("`{}` is cached for 1h, and one before it for 5m", it.path);
         let breach = Breach::new("ttl", "profile::cache-markers", sentence);
-        // What is after a short one has no use for more.
+        // After a short lifetime, a longer one has no effect.
         let late = std::iter::once(it).chain(all.filter(|it| it.is_long));
         let insertions = late.map(|it| it.shortening.clone()).collect::<Option<Vec<_>>>();
         let (path, element) = (it.path.clone(), it.element);
@@ -353,7 +353,7 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     res.answer = answer;
     let Some((message, part)) = it.element.and_then(|element| places.of_value(element, it.inner))
     else {
-        // A place in the settings, as the document has it.
+        // A place in the settings becomes a JSON Pointer.
         let first = it.path.split(['.', '[']).next();
         if api.settings.iter().any(|setting| first == Some(setting.name)) && api.path != Path::Snake
         {
@@ -378,7 +378,7 @@ fn diagnostic(it: Breach, api: &Api, profile: &Profile, places: &Places) -> Diag
     }
 }
 
-/// An answer with the values of the names that it has in braces.
+/// The answer with each name in braces replaced by its value.
 fn filled<'v>(answer: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut res = String::with_capacity(2 * answer.len());
     let mut rest = answer;
@@ -391,19 +391,19 @@ fn filled<'v>(answer: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> Strin
     res + rest
 }
 
-/// Which message and part each part of the list became. Readers keep the order of parts, and put what is beside
-/// the list before it, so that both are counted from the end.
+/// Maps each part of the list to its message and part. Readers keep the order of parts and put members beside the list
+/// first, so both are counted from the end.
 struct Places {
-    /// Of each element the first of its places.
+    /// The index in `places` of the first place of each element.
     starts: Vec<usize>,
     places: Vec<(usize, Option<usize>)>,
     /// Calls and thoughts, whose members a repair may add.
     mendable: HashSet<(usize, usize)>,
-    /// What only the model may say, in messages of others, and the edit by which it stays.
+    /// Parts that only the model may have, in messages of other roles, each with the edit that keeps it as text.
     texts: HashMap<(usize, usize), &'static str>,
-    /// Whether an element that is not a message is a part.
+    /// Whether an element can be a part instead of a message.
     are_items: bool,
-    /// Of each message where its content and its calls begin, where an element is one message.
+    /// The index of the first content part and of the first call of each message, if each element is one message.
     whole: Option<Vec<(usize, usize)>>,
 }
 
@@ -454,7 +454,7 @@ impl Places {
                 Inner::Part(part) => content.saturating_add(part),
                 Inner::Call(call) => calls + call,
             });
-            // The parts of a result are in one.
+            // The content of a result is inside one part.
             return Some((element, part.map(|it| if content == usize::MAX { 0 } else { it })));
         }
         let (start, at) = (*self.starts.get(element)?, |it: usize| self.places.get(it).copied());
@@ -465,7 +465,7 @@ impl Places {
     }
 }
 
-/// Where the content and the calls of a chat message begin among its parts.
+/// The index of the first content part and of the first call among the parts of a chat message.
 fn beginnings(message: &Message) -> (usize, usize) {
     let parts = &message.parts;
     let content = parts.iter().take_while(|it| it.as_reasoning().is_some()).count();

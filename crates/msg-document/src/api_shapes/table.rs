@@ -29,38 +29,38 @@ pub(super) struct Api {
     /// How places are written in answers.
     #[serde(default)]
     pub(super) path: Path,
-    /// The members of a request that are looked at, in the order in which the API goes through them.
+    /// The members of a request that are checked, in the API's order.
     #[serde(deserialize_with = "in_order")]
     pub(super) members: Vec<Member>,
-    /// The members that say what is asked besides the messages.
+    /// The members for settings.
     #[serde(default, deserialize_with = "in_order")]
     pub(super) settings: Vec<Member>,
-    /// Required members of a request that are said elsewhere where it has another one: the version of Anthropic's API in
-    /// requests whose address names the model.
+    /// Required members that may be missing if the request has another member. For example, `model` is in the URL if
+    /// the request has Anthropic's version member.
     #[serde(default, borrow)]
     pub(super) elsewhere: BTreeMap<&'static str, &'static str>,
-    /// The member of an element that occurs once in the list.
+    /// The member of an element whose value must be unique in the list.
     #[serde(default)]
     pub(super) unique: Option<&'static str>,
     /// The member that asks for a cache breakpoint.
     #[serde(default)]
     pub(super) marker: Option<&'static str>,
-    /// What that is, for who defines the format.
+    /// The type of that member, for the provider that defines the format.
     #[serde(default)]
     pub(super) marker_type: Option<Type>,
-    /// The member of a part that is nothing but a mark of the one before it.
+    /// The member of a part that only marks the part before it.
     #[serde(default)]
     pub(super) attached: Option<&'static str>,
-    /// Whether a member that is null is none.
+    /// Whether `null` counts as a missing member.
     #[serde(default)]
     pub(super) null_is_absent: bool,
-    /// What the API answers to each kind of breach, where that is known.
+    /// The API's answer to each kind of breach, if known.
     pub(super) answers: BTreeMap<String, String>,
     #[serde(borrow)]
     types: BTreeMap<&'static str, Object>,
 }
 
-/// How the places of a request are written.
+/// The notation for paths in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Path {
@@ -77,44 +77,44 @@ pub(super) enum Path {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Object {
-    /// The member that says what it is, if one does.
+    /// The member that tells its kind, if there is one.
     #[serde(default)]
     pub(super) tag: Option<&'static str>,
-    /// Its kind without that member, which is required otherwise.
+    /// Its type without that member. If not set, the member is required.
     #[serde(default)]
     pub(super) untagged: Option<Type>,
-    /// What the API would have there, for a repair to write.
+    /// The kind that a repair writes.
     #[serde(default)]
     pub(super) default: Option<&'static str>,
-    /// Whether places in it name what it is.
+    /// Whether paths into the object contain its kind.
     #[serde(default)]
     pub(super) in_path: bool,
-    /// Whether there are other kinds than those of which something is known.
+    /// Whether there may be kinds that the table does not list.
     #[serde(default)]
     pub(super) open: bool,
     #[serde(default, borrow)]
     pub(super) kinds: BTreeMap<&'static str, Shape>,
     #[serde(default, deserialize_with = "in_order")]
     pub(super) members: Vec<Member>,
-    /// The members of which it has exactly one.
+    /// Members of which exactly one must be present.
     #[serde(default, deserialize_with = "in_order")]
     pub(super) one_of: Vec<Member>,
-    /// The members of which it has one, or several.
+    /// Members of which at least one must be present.
     #[serde(default, borrow)]
     pub(super) one_at_least: Vec<&'static str>,
-    /// Whether the API refuses other members.
+    /// Whether the API refuses all other members.
     #[serde(default)]
     pub(super) closed: bool,
-    /// Values of other types that say what such an object would, and that one; with `'` for `"`.
+    /// Values of other types, each with the object that means the same; `'` for `"`.
     #[serde(default, borrow)]
     pub(super) meant: BTreeMap<&'static str, &'static str>,
-    /// A list, and what its last element may not be.
+    /// A member with a list, then the kinds that its last element must not have.
     #[serde(default, borrow)]
     pub(super) not_last: Vec<&'static str>,
 }
 
 impl Object {
-    /// The object that says what a value of another type does, if there is one.
+    /// The object that means the same as a value of another type, if there is one.
     pub(super) fn meant(&self, json: &str) -> Option<String> {
         const LONGEST: usize = 40;
         let is_short = !self.meant.is_empty() && json.len() <= LONGEST;
@@ -124,10 +124,10 @@ impl Object {
     }
 }
 
-/// What an object of one kind is.
+/// The shape of an object of one kind.
 #[derive(Debug)]
 pub(super) enum Shape {
-    /// As a type says that has a name.
+    /// The shape of a named type.
     Named(Type),
     /// Has these members.
     Members(Vec<Member>),
@@ -138,41 +138,41 @@ pub(super) enum Shape {
 pub(super) struct Member {
     pub(super) name: &'static str,
     pub(super) is_required: bool,
-    /// What a repair writes where it is missing.
+    /// The value that a repair writes if the member is missing.
     pub(super) default: Option<&'static str>,
-    /// Whether it is looked at for who defines the format alone, instead of another one of this name.
+    /// Whether it applies only to the provider that defines the format, instead of another entry of this name.
     pub(super) is_own: bool,
-    /// Whether another one of this name is looked at for who defines the format.
+    /// Whether another entry of this name applies to the provider that defines the format.
     pub(super) has_own: bool,
-    /// Whether a repair removes it where the API has no word for what it says.
+    /// Whether a repair removes it if the API has no word for its value.
     pub(super) may_go: bool,
     pub(super) value: Type,
 }
 
-/// What a value can be.
+/// The alternatives for a value.
 #[derive(Debug)]
 pub(super) struct Type(pub(super) Vec<Value>);
 
-/// One of the things that a value can be.
+/// One alternative for a value.
 #[derive(Debug)]
 pub(super) enum Value {
     Any,
-    /// Refused, whatever it is.
+    /// Always refused.
     Never,
-    /// Of a kind that the API takes elsewhere only.
+    /// Of a kind that the API accepts only in other places.
     Misplaced,
     Of(Kind),
     /// A text that is not empty.
     FullText,
-    /// A text of base64.
+    /// Base64.
     Base64,
-    /// A text of base64, or a data URL of it.
+    /// Base64, or a data URL with base64.
     Data,
-    /// An address, or data in base64 as a data URL.
+    /// A URL, or a data URL with base64.
     Address,
-    /// A text that is the JSON of an object.
+    /// A text that contains a JSON object.
     JsonText,
-    /// This text, or one of the others that are named beside it.
+    /// This text, or another `Word` of the same type.
     Word(&'static str),
     List(Type),
     /// The object of this name.
@@ -190,7 +190,7 @@ static INTERACTIONS: LazyLock<Api> =
     LazyLock::new(|| Api::read(include_str!("shapes/interactions.json")));
 
 impl Api {
-    /// The API whose requests are of this format.
+    /// The API whose requests have this format.
     pub(super) fn of_format(format: &str) -> Option<&'static Api> {
         match format {
             "openai" => Some(&OPENAI),
@@ -211,8 +211,8 @@ impl Api {
         self.types.get(name)
     }
 
-    /// How many of its required members an object has that may be of this shape; none if it lacks one that it cannot do
-    /// without, or nothing says that it is of this shape.
+    /// How many required members of a shape an object has. `None` if it lacks one that has no default, or if no member
+    /// points to this shape.
     pub(super) fn fit(&self, shape: &Shape, has: &dyn Fn(&str) -> bool) -> Option<usize> {
         match shape {
             Shape::Members(members) => fit(members, &[], has),
@@ -220,7 +220,7 @@ impl Api {
         }
     }
 
-    /// As [`Api::fit`], of an object that may be of this type.
+    /// As [`Api::fit`], for a type.
     pub(super) fn fit_of_type(&self, named: &Type, has: &dyn Fn(&str) -> bool) -> Option<usize> {
         let object = named.0.iter().find_map(|it| match it {
             Value::Object(name) => self.object(name),
@@ -229,19 +229,19 @@ impl Api {
         fit(&object.members, &object.one_at_least, has)
     }
 
-    /// Whether some object of the API is of this kind, or by a member of this name, or its elements may be of any.
+    /// Whether the API has this kind of object, or a member that tells this kind, or allows elements of any kind.
     pub(super) fn has_kind(&self, kind: &str) -> bool {
         let is_step = |name: &&str| matches!(*name, "step" | "block");
         self.names_kind(kind) || self.types.iter().any(|(name, it)| it.open && is_step(name))
     }
 
-    /// Whether some object of the API is known to be of this kind, or by a member of this name.
+    /// Whether the table lists this kind of object, or a member that tells this kind.
     pub(super) fn names_kind(&self, kind: &str) -> bool {
         let is_one_of = |it: &Object| it.one_of.iter().any(|it| it.name == kind);
         self.types.values().any(|it| it.kinds.contains_key(kind) || is_one_of(it))
     }
 
-    /// Names of objects that nothing says more of.
+    /// Names of objects that the table uses and does not define.
     #[cfg(test)]
     pub(super) fn unknown_names(&self) -> Vec<&'static str> {
         let mut members: Vec<&Member> = self.members.iter().chain(&self.settings).collect();
@@ -281,13 +281,13 @@ fn fit(members: &[Member], one_at_least: &[&str], has: &dyn Fn(&str) -> bool) ->
 }
 
 impl Type {
-    /// The texts that it can be, where these are named.
+    /// The words that it allows.
     pub(super) fn words(&self) -> Vec<&'static str> {
         let word = |it: &Value| if let Value::Word(it) = it { Some(*it) } else { None };
         self.0.iter().filter_map(word).collect()
     }
 
-    /// The kinds of JSON that it can be, each once.
+    /// The JSON kinds that it allows, without duplicates.
     pub(super) fn kinds(&self) -> Vec<Kind> {
         let mut res: Vec<_> = self.0.iter().filter_map(Value::kind).collect();
         res.dedup();
@@ -330,7 +330,7 @@ impl Value {
         }
     }
 
-    /// The kind of JSON that it is; any for none.
+    /// The JSON kind of the value; `None` for any kind.
     pub(super) fn kind(&self) -> Option<Kind> {
         match self {
             Value::Any | Value::Never | Value::Misplaced => None,
@@ -347,7 +347,7 @@ impl Value {
     }
 }
 
-// Shapes are read as they are written: a word, or members in the order of the file.
+// Reads shapes as the files write them: a word, or members in the order of the file.
 
 impl<'de: 'static> Deserialize<'de> for Type {
     fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
@@ -393,8 +393,8 @@ impl<'de: 'static> Visitor<'de> for ShapeVisitor {
 }
 
 impl Member {
-    /// `name`, `name!` for a required one, `name!=default`, `name~` for one that may go; `name?` and `name!?` for who
-    /// defines the format alone.
+    /// Parses `name`; `name!` is required, `name!=default` has a default, `name~` may be removed; `name?` and `name!?`
+    /// apply only to the provider that defines the format.
     fn of(text: &'static str, value: Type) -> Self {
         let (text, is_own) = text.strip_suffix('?').map_or((text, false), |it| (it, true));
         let (text, may_go) = text.strip_suffix('~').map_or((text, false), |it| (it, true));
@@ -407,13 +407,13 @@ impl Member {
         Member { name: bare, is_required, default, is_own, has_own: false, may_go, value }
     }
 
-    /// Whether it is looked at, for who defines the format or for others.
+    /// Whether it applies: to the provider that defines the format (`is_own`), or to others.
     pub(super) fn is_for(&self, is_own: bool) -> bool {
         if is_own { !self.has_own } else { !self.is_own }
     }
 }
 
-/// Whether a member is the one of this name: some APIs take its words joined by underscores, too.
+/// Whether a member has this name. Some APIs also accept its words joined by underscores.
 pub(super) fn is_named(api: &Api, found: &str, name: &str) -> bool {
     found == name || api.path == Path::Snake && found.contains('_') && found == snake(name)
 }

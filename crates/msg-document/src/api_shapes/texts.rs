@@ -26,7 +26,7 @@ impl<'a> Walk<'a> {
             true => format!("`{}` is a data URL, expected its base64 alone", self.path),
             false => format!("`{}` is not base64", self.path),
         };
-        // What OpenAI answers is of images.
+        // The answer in the table is OpenAI's for images.
         let answer = if self.path.ends_with("input_audio.data") { "" } else { "base64" };
         let it = self.breach(answer, "profile::shape", sentence);
         let inner = json.trim_matches('"');
@@ -36,9 +36,9 @@ impl<'a> Walk<'a> {
         self.report(Breach { insertions: insertions.into_iter().collect(), ..it });
     }
 
-    /// A text that has to be one of these.
+    /// Checks a text that must be one of these words.
     pub(super) fn word(&mut self, words: &[&str], json: &'a str) {
-        // Words of Gemini are in capitals, and its clients write them as they like.
+        // Gemini's words are upper case; its clients use any case.
         let is_any_case = self.api.path == Path::Snake;
         let is = |it: &str, told: &str| it == told || is_any_case && it.eq_ignore_ascii_case(told);
         let Some(told) = text(json).filter(|told| !words.iter().any(|it| is(it, told))) else {
@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// The JSON of an object, in a text.
+    /// Checks a text that must contain a JSON object.
     pub(super) fn json_text(&mut self, json: &str) {
         let told = text(json).unwrap_or_default();
         let is_object = told.trim_start().starts_with('{') && msg_json::validate(&told).is_ok();
@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Data in base64, alone or as a data URL.
+    /// Checks base64, alone or in a data URL.
     pub(super) fn data(&mut self, json: &str) {
         if text(json).is_some_and(|it| !is_data(&it)) {
             let sentence = format!("`{}` is not base64 or a data URL of it", self.path);
@@ -83,7 +83,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An address, or the data of a data URL. What is neither is judged for who defines the format.
+    /// Checks a URL, and the data of a data URL. Any other text is refused only by the provider that defines the
+    /// format.
     pub(super) fn address(&mut self, json: &str) {
         let Some(url) = text(json) else { return };
         if !is_sound_url(&url) {
@@ -106,7 +107,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The one of these words that another means: the only one, or that for a media type, an ending or another name.
+/// The word that another text means: the only word, or the one for a media type, a file extension or another name.
 pub(super) fn meant<'w>(told: &str, words: &[&'w str]) -> Option<&'w str> {
     const OTHER_NAMES: [(&str, &str); 15] = [
         ("any", "required"),
@@ -142,7 +143,7 @@ pub(super) fn meant<'w>(told: &str, words: &[&'w str]) -> Option<&'w str> {
     find(name).or_else(other).or_else(|| longer().min_by_key(|it| it.len()).copied())
 }
 
-/// A number or a truth value that is said in a text, where nothing else is wanted.
+/// The number or boolean in a text, if only that type is allowed.
 pub(super) fn said_as_text(wanted: &Type, json: &str) -> Option<Cow<'static, str>> {
     let [kind] = wanted.kinds()[..] else { return None };
     let said = text(json)?;

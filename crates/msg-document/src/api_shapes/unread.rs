@@ -18,20 +18,21 @@ use serde_json::Value;
 
 use super::foreign_parts::NOT_UNDERSTOOD;
 
-/// A message, or a part of it.
+/// The place of a message, or of a part in it.
 type Spot = (usize, Option<usize>);
 
-/// A result that the chain calls an orphan, or the second one of its call.
+/// A result that the chain rules report as an orphan, or as the second one of its call.
 struct Orphan<'m> {
     message: usize,
     part: Option<usize>,
     id: &'m str,
-    /// Where the other result of the call is.
+    /// The message with the other result of the call.
     other: Option<usize>,
 }
 
 impl Orphan<'_> {
-    /// Whether what is here may be its call: of two results of one call only what is between them.
+    /// Whether the content at `at` may be its call. Of two results with one id, the call of the second must be between
+    /// them.
     fn is_near(&self, at: &Spot) -> bool {
         self.other.is_none_or(|it| (self.message.min(it)..self.message.max(it)).contains(&at.0))
     }
@@ -43,12 +44,12 @@ pub(crate) fn is_orphan(it: &Diagnostic) -> bool {
     it.is_error() && CODES.contains(&it.code.as_str())
 }
 
-/// Whether there may be a result that has no call of its own: of most documents it is known at once that there is none.
+/// Whether there may be a result without a call of its own. Quick for most documents, which have none.
 pub(crate) fn may_have_orphans(messages: &[Message]) -> bool {
     !are_answered_in_turn(messages) && has_more_results(messages)
 }
 
-/// Whether each result comes after its call, and no other message of the assistant between: as in nearly all documents.
+/// Whether each result follows its call without another assistant message between them, as in nearly all documents.
 fn are_answered_in_turn(messages: &[Message]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     messages.iter().all(|message| {
@@ -69,10 +70,10 @@ fn are_answered_in_turn(messages: &[Message]) -> bool {
     })
 }
 
-/// So many calls of a message are looked at one by one.
+/// Up to this many open calls are searched linearly.
 const FEW: usize = 8;
 
-/// Whether some id has a result that comes before its call, or after as many as it has calls.
+/// Whether some id has a result before its call, or more results than calls.
 fn has_more_results(messages: &[Message]) -> bool {
     let mut open: HashMap<&str, usize> = HashMap::new();
     messages.iter().flat_map(|it| it.parts.iter().map(move |part| (&it.role, part))).any(
@@ -95,7 +96,7 @@ fn has_more_results(messages: &[Message]) -> bool {
     )
 }
 
-/// Whether a message that is of somebody else than the model has calls, or the model wrote one into a text.
+/// Whether a message of another role than the assistant has calls, or the model wrote one into a text.
 pub(crate) fn has_other_calls(messages: &[Message]) -> bool {
     messages.iter().any(|it| match &it.role {
         Role::Assistant => it.parts.iter().filter_map(Part::as_text).any(has_text_call),
@@ -103,14 +104,14 @@ pub(crate) fn has_other_calls(messages: &[Message]) -> bool {
     })
 }
 
-/// Whether a message is of somebody else than the model. One of an unknown role is not kept, nor are its calls (CA-14).
+/// Whether a role is known and not the assistant. Messages of unknown roles are not kept, nor are their calls (CA-14).
 fn is_of_another(role: &Role) -> bool {
     !matches!(role, Role::Assistant | Role::Other(_))
 }
 
-/// Says of what was not read that the calls of results are in it, or may be: `found` is what the chain says of the
-/// messages, `unread` what is said of parts that were not read. A call in a wrong place of our own form is read, and
-/// said to be there (MS-18).
+/// Findings for results whose calls are, or may be, in unread content. `found` are the findings of the chain rules,
+/// `unread` those about unread parts. Calls in a wrong place of the native form are read and reported elsewhere
+/// (MS-18).
 pub(crate) fn unread_calls(
     (messages, is_native): (&[Message], bool),
     unread: &[Diagnostic],
@@ -147,7 +148,7 @@ pub(crate) fn unread_calls(
     orphans.iter().filter_map(said).collect()
 }
 
-/// Takes what is said of the results away of which is said that their calls are not understood.
+/// Removes the orphan findings of results for which `unread` says that their calls were not understood.
 pub(crate) fn forgive(found: &mut Vec<Diagnostic>, unread: &[Diagnostic]) {
     let of = |it: &Diagnostic| (it.at.message, it.at.tool_call_id.clone());
     let results: HashSet<_> = unread.iter().map(of).collect();
@@ -162,16 +163,16 @@ fn orphan<'m>(messages: &'m [Message], it: &Diagnostic) -> Option<Orphan<'m>> {
     Some(Orphan { message, part: it.at.part, id: &result.call_id, other: it.at.other_message })
 }
 
-/// What was not read.
+/// The unread content of a document.
 #[derive(Default)]
 struct Unread<'m> {
-    /// What names the ids of orphans, in order.
+    /// The places that contain the id of an orphan, by id, in order.
     named: HashMap<&'m str, Vec<Spot>>,
-    /// What may be a call of any of them, in order.
+    /// The places that may hold a call of any orphan, in order.
     loose: Vec<Spot>,
-    /// The last message of the user before each message.
+    /// For each message, the last user message before it.
     turns: Vec<Option<usize>>,
-    /// The first item that holds what was before it, sealed.
+    /// The first item that contains earlier messages in encrypted form.
     sealed: Option<Spot>,
 }
 
@@ -179,7 +180,7 @@ impl<'m> Unread<'m> {
     fn of(messages: &'m [Message], unread: &[Diagnostic], orphans: &[Orphan<'m>]) -> Self {
         const UNREAD: [&str; 3] =
             ["message::foreign-part", NOT_UNDERSTOOD, "message::unknown-part"];
-        // What a user says is not a call, if nothing names it as one.
+        // User content is not a call unless it contains the id.
         let is_of_user = |at: usize| messages.get(at).is_some_and(|it| it.role == Role::User);
         let told = unread.iter().filter(|it| UNREAD.contains(&it.code.as_str()));
         let loose = told.filter_map(|it| Some((it.at.message?, it.at.part)));
@@ -268,7 +269,7 @@ impl<'m> Unread<'m> {
         self.named.entry(id).or_default().push(at);
     }
 
-    /// The ids of orphans in a value, at any depth, but for those of results that are beside it.
+    /// Notes the ids of orphans in a value, at any depth, except the ids of results in the same message (`own`).
     fn name(&mut self, at: Spot, value: &RawJson, wanted: &HashSet<&'m str>, own: &HashSet<&str>) {
         let mut add = |said: &str| {
             if let Some(id) = wanted.get(said).copied().filter(|it| !own.contains(it)) {
@@ -295,7 +296,7 @@ impl<'m> Unread<'m> {
         }
     }
 
-    /// What was not read in the turn before a result, or sealed anywhere before it.
+    /// The last unread content before a result in its turn, or else the first encrypted item before it.
     fn before(&self, orphan: &Orphan<'_>) -> Option<&Spot> {
         let turn = self.turns[orphan.message];
         let is_before =
@@ -306,17 +307,17 @@ impl<'m> Unread<'m> {
     }
 }
 
-/// Whether a text may have a call that [`has_text_call`] finds; also of a text as JSON spells it.
+/// Whether a text may have a call that [`has_text_call`] finds. The text may be escaped as in JSON.
 pub(crate) fn may_have_text_call(text: &str) -> bool {
     let text = text.as_bytes();
     let has = |sign: &[u8]| memmem::find(text, sign).is_some();
     memchr2(b'<', b'[', text).is_some() || has(ACTION.as_bytes()) || has(br"\u00")
 }
 
-/// Whether a model wrote a call into its text, in a form that nothing else has.
+/// Whether a text contains a call, in a form that cannot be anything else.
 fn has_text_call(text: &str) -> bool {
     static OPTIONS: LazyLock<ParseOptions> = LazyLock::new(|| {
-        // Lists in brackets and blocks of code are in other answers, too.
+        // Ordinary answers also contain bracketed lists and code blocks.
         let is_sure = |it: &&str| !matches!(*it, "pythonic" | "fenced");
         let names = Dialects::NAMES.into_iter().filter(is_sure);
         ParseOptions::new().with_dialects(Dialects::by_names(names).unwrap_or_default())
@@ -325,17 +326,18 @@ fn has_text_call(text: &str) -> bool {
         && (has_calls(text, &OPTIONS) || is_list_of_calls(text) || has_action(text))
 }
 
-/// How the lines of a call begin that ReAct prompts ask for: `Action: f` and `Action Input: {}`, or `Action: f[x]`.
+/// The beginning of the lines of a ReAct call: `Action: f` and `Action Input: {}`, or `Action: f[x]`.
 const ACTION: &str = "Action";
 
-/// Whether a model wrote a call as ReAct prompts ask for it.
+/// Whether a text contains a ReAct call.
 fn has_action(text: &str) -> bool {
     let mut lines = text.lines().filter_map(after_action);
     let Some((_, action)) = lines.find(|it| !it.0) else { return false };
     action.ends_with(']') && action.contains('[') || lines.any(|it| it.0)
 }
 
-/// What a line says after `Action:`, and whether it is `Action Input:`. Steps may be numbered: `Action 1:`.
+/// The text of a line after `Action:` or `Action Input:`, and whether it was the latter. Steps may be numbered:
+/// `Action 1:`.
 fn after_action(line: &str) -> Option<(bool, &str)> {
     let rest = line.trim().trim_start_matches('*').strip_prefix(ACTION)?;
     let (label, said) = rest.split_once(':')?;
@@ -343,7 +345,7 @@ fn after_action(line: &str) -> Option<(bool, &str)> {
     (label.is_empty() || label == "Input").then(|| (label == "Input", said.trim()))
 }
 
-/// Whether a text is nothing but a list of calls in Python's syntax, as in data sets: `[f(a=1), g()]`.
+/// Whether the whole text is a list of calls in Python syntax, as in data sets: `[f(a=1), g()]`.
 fn is_list_of_calls(text: &str) -> bool {
     static OPTIONS: LazyLock<ParseOptions> = LazyLock::new(|| {
         ParseOptions::new().with_dialects(Dialects::by_names(["pythonic"]).unwrap_or_default())
@@ -361,7 +363,7 @@ fn is_result(it: &Other) -> bool {
     it.pairing().is_some_and(|it| it.side == PairSide::Result)
 }
 
-/// Types of parts, or members of parts, that are calls where they are understood.
+/// Types or members of parts that are calls in some format.
 const CALLS: [&str; 7] = [
     "custom_tool_call",
     "function_call",
@@ -372,16 +374,16 @@ const CALLS: [&str; 7] = [
     "toolUse",
 ];
 
-/// Items of Responses that hold messages which are not seen.
+/// Items of Responses that contain messages in encrypted form.
 const SEALED: [&str; 3] = ["compaction", "compaction_summary", "context_compaction"];
 
-/// Whether a member of a message that was not read is one for calls, by its name.
+/// Whether an unread member of a message holds calls, judged by its name.
 pub(crate) fn is_of_calls(name: &str, value: &RawJson) -> bool {
     is_name_of_calls(name)
         && matches!(value.text().as_bytes(), [b'[' | b'{', rest @ ..] if rest.contains(&b'{'))
 }
 
-/// Whether calls are in a member of this name in some format.
+/// Whether some format keeps calls in a member of this name.
 pub(crate) fn is_name_of_calls(name: &str) -> bool {
     const ENDS: [&str; 6] = ["call", "calls", "tool_use", "tool_uses", "tooluse", "tooluses"];
     let ends = |end: &&str| {

@@ -20,10 +20,10 @@ use super::table::{Api, Member, Object, Path, Shape, Type, Value, is_named, snak
 use super::texts::meant;
 use super::unread::is_name_of_calls;
 
-/// More unknown members of one object stay.
+/// If an object has more unknown members than this, they stay.
 const MANY: usize = 64;
 
-/// What was found in a request.
+/// A walk over a request, and what it found.
 pub(super) struct Walk<'a> {
     pub(super) api: &'static Api,
     pub(super) scope: Scope,
@@ -31,38 +31,38 @@ pub(super) struct Walk<'a> {
     element: Option<usize>,
     inner: Option<Inner>,
     pub(super) breaches: Vec<Breach>,
-    /// How many parts each element has.
+    /// The number of parts of each element.
     pub(super) elements: Vec<usize>,
     pub(super) markers: Vec<Marker>,
     /// The unique member of each element that has it.
     pub(super) ids: Vec<(usize, Cow<'a, str>, Option<Insertion>)>,
     pub(super) source: Source<'a>,
-    /// The role of each element, and the breach of it that counts only where another role follows.
+    /// The role of each element, and its breach that counts only if the next role differs.
     last: Vec<(Cow<'a, str>, Option<Breach>)>,
-    /// What was read of the request on the way.
+    /// The parts of the text that were read.
     pub(super) seen: Seen<'a>,
 }
 
-/// What is looked at.
+/// The scope of the rules that apply.
 pub(super) struct Scope {
-    /// Whether what only who defines the format refuses is.
+    /// Whether rules that only the provider defining the format has apply.
     pub(super) is_own: bool,
-    /// Whether the member of the request was looked at before.
+    /// Whether this member of the request was visited before.
     is_again: bool,
 }
 
-/// What a walk saw of a request, so that a place in it is found without reading it again.
+/// The places that a walk saw, so they can be found without reading the request again.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
-    /// The members of the request; none of a list of messages.
+    /// The members of the request; empty for a list of messages.
     pub(crate) members: Members<'a>,
     /// The text of the list.
     pub(crate) list: &'a str,
-    /// Where its elements begin and end.
+    /// The start and end of its elements.
     pub(crate) elements: Vec<(usize, usize)>,
-    /// The members of the elements in which something was found, by where these begin.
+    /// The members of each element with a problem, and its offset.
     pub(crate) odd: Vec<(usize, Members<'a>)>,
-    /// Whether it can be mended in the text: see [`Completed`](super::Completed).
+    /// Whether the text can be repaired: see [`Completed`](super::Completed).
     pub(crate) can_be_completed: bool,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What is walked over.
+/// The text of a walk, and where the walk is.
 #[derive(Default)]
 pub(super) struct Source<'a> {
     /// The request.
@@ -81,13 +81,13 @@ pub(super) struct Source<'a> {
     is_list: bool,
     /// Whether it has calls of custom tools.
     pub(super) has_custom_calls: OnceCell<bool>,
-    /// The role that the element has.
+    /// The role of the current element.
     pub(super) role: Cow<'a, str>,
 }
 
 impl<'a> Walk<'a> {
-    /// Over these members of a request, or a list of messages, which may be known to be here; nothing for text that is
-    /// neither.
+    /// Walks over the `judged` members of a request, or over a list of messages. `list` is its range, if known. `None`
+    /// for any other text.
     pub(super) fn over(
         (json, list): (&'a str, Option<&Range<usize>>),
         api: &'static Api,
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
             if is_list { vec![(api.list.into(), json)] } else { members_around(json, list)? };
         let mut counted = HashSet::new();
         for member in judged {
-            // Whose markers were counted may be a setting, too.
+            // A member may be listed as a setting too; its markers are counted once.
             it.scope.is_again = !counted.insert(member.name);
             it.request_member(member, &members);
         }
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         Some(it)
     }
 
-    /// A member of the request.
+    /// Checks a member of the request.
     fn request_member(&mut self, member: &'static Member, members: &Members<'a>) {
         let has = |name: &str| members.iter().rev().find(|it| is_named(self.api, &it.0, name));
         let Some(value) = has(member.name).map(|it| it.1) else {
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The messages.
+    /// Checks the messages.
     fn list(&mut self, member: &Member, value: &'a str) {
         let Some(inner) = member.value.0.iter().find_map(|it| match it {
             Value::List(inner) if value.starts_with('[') => Some(inner),
@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
 
     fn unique(&mut self, at: usize, members: &Members<'a>) {
         let Some(name) = &self.api.unique else { return };
-        // A reference names the item of which it is one.
+        // A reference has the id of the item that it refers to.
         let is_reference = text_of(members, "type").is_some_and(|it| it == "item_reference");
         if let Some(id) = text_of(members, name).filter(|_| !is_reference) {
             let removal = Insertion::without(self.source.json, members, name, &|it| it != *name);
@@ -191,7 +191,7 @@ impl<'a> Walk<'a> {
         self.known_value(wanted, json, None);
     }
 
-    /// As [`Walk::value`], of an object whose members may have been listed already.
+    /// As [`Walk::value`], for an object whose members may be known.
     fn known_value(&mut self, wanted: &Type, json: &'a str, known: Option<&Members<'a>>) {
         let Ok(kind) = Reader::from_text(json).peek() else { return };
         let fits = |it: &&Value| it.kind().is_none_or(|it| it == kind);
@@ -304,9 +304,10 @@ impl<'a> Walk<'a> {
                     return self.below(tag, |it| it.wrong_type(&wanted, found, source));
                 };
                 let mut shape = object.kinds.get(&*kind);
-                // A role that is not known is for the rules of the chain.
+                // The chain rules report unknown roles.
                 if shape.is_none() && tag != "role" && !object.open {
-                    // An empty word is that of a stream whose deltas repeat it, or of a client that knows none.
+                    // Empty words come from streams that repeat the member in each delta, and from clients that do not
+                    // know the kind.
                     let default = object.default.filter(|_| kind.is_empty());
                     self.unknown_kind((tag, &kind), known().collect(), default);
                     if let Some(meant) = object.meant(json) {
@@ -346,7 +347,7 @@ impl<'a> Walk<'a> {
         self.not_last(object, members);
     }
 
-    /// An object of which there is one kind.
+    /// Checks an object that has only one kind.
     fn plain(&mut self, object: &'static Object, members: &Members<'a>) {
         self.members(&object.members, members);
         self.members(&object.one_of, members);
@@ -360,14 +361,14 @@ impl<'a> Walk<'a> {
         };
         let data: Vec<String> =
             members.iter().filter(data).map(|it| it.0.clone().into_owned()).collect();
-        // A member beside what it says goes; where nothing is known, that may be what it says.
+        // An unknown member is removed only if the object has known content: otherwise it may be the content.
         let says = !data.is_empty() || members.iter().any(|it| it.0 == "parts");
         let says = says && unknown.len() <= MANY;
         let left = |name: &str| known(name) || !says;
         for name in unknown {
             let sentence = format!("`{}` has the unknown member `{name}`", self.path);
             let it = self.breach("unknown", "profile::unknown-member", sentence);
-            // A call that was not read is not removed.
+            // A member that may hold unread calls is not removed.
             let insertions = match says && !is_name_of_calls(&name) {
                 true => Insertion::without(self.source.json, members, &name, &left),
                 false => None,
@@ -398,7 +399,7 @@ impl<'a> Walk<'a> {
                 Some("\"\"") => forced_type(member, members),
                 _ => None,
             };
-            // An object without members has no place for one.
+            // The first member tells where to insert; an empty object has none.
             if let Some(forced) = forced.filter(|_| !members.is_empty()) {
                 let written = Insertion::after(self.source.json, (member.name, &forced), members);
                 let n = self.breaches.len();
@@ -435,7 +436,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What removes a member that says nothing, or that an item of Responses does not take.
+    /// The edit that removes a member: an empty one, one that an item of Responses refuses, or one that may be removed.
     fn removal(&self, member: &Member, value: &str, members: &Members<'a>) -> Option<Insertion> {
         let is_empty = value == "\"\"" && !member.is_required;
         let is_name = member.name == "name" && self.api.path == Path::Brackets;
@@ -453,7 +454,8 @@ impl<'a> Walk<'a> {
             .then(|| Insertion::without(self.source.json, members, member.name, &is_other))?
     }
 
-    /// What a list may not end with. Messages of one role in a row are one, so that the last of them counts.
+    /// Reports a list whose last element must not be there. Adjacent messages of one role count as one, so only the
+    /// last of them matters.
     fn not_last(&mut self, object: &'static Object, members: &Members<'a>) {
         let Some((list, refused)) = object.not_last.split_first() else { return };
         let content = of(members, list).filter(|it| it.starts_with('['));

@@ -68,8 +68,8 @@ pub fn convert(json: &[u8], to: Format, options: &ConvertOptions) -> Result<Conv
     convert_row(&row, to, options)
 }
 
-/// Converts each conversation. That of a row whose kind was recognised goes alone: in another format it is not
-/// such a row.
+/// Converts each conversation. For a row of a recognised kind only the conversation is returned: in another format it
+/// would not be such a row.
 fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Converted, Refusal> {
     let mut documents = Vec::new();
     let mut res = Converted::default();
@@ -97,7 +97,7 @@ fn convert_row(row: &Row, to: Format, options: &ConvertOptions) -> Result<Conver
     Ok(res)
 }
 
-/// Converts a document that is one conversation, for which these rules count.
+/// Converts a document that is one conversation, with these chain rules.
 fn convert_one(
     json: &[u8],
     to: Format,
@@ -197,7 +197,7 @@ impl Document {
         res.edits.extend(shared_ids::settle_shared_ids(self.messages_mut(), to.name()));
         let (mut places, mut n_placed) = (None, 0);
         if to.is_session() {
-            // An agent loads what it finds: a session is written sound (SE-80).
+            // Agents load a session without checks, so it is written as a valid chain (SE-80).
             let (edits, were) = self.repair_with_places(&sound());
             res.edits.extend(edits);
             (places, n_placed) = (were, res.edits.len());
@@ -218,7 +218,7 @@ impl Document {
         if lacks_ids(to, options) {
             ordered = OrderedResults::of(self.messages_mut());
             if !ordered.answer_by_place() && places.is_none() {
-                // A result would answer another call.
+                // By its place, a result would answer another call.
                 let (mut edits, were) = self.repair_with_places(&sound());
                 ordered.placed_as_before(&mut edits);
                 res.edits.extend(edits);
@@ -254,7 +254,7 @@ impl Document {
         res.tell_of_servers(servers);
         ordered.placed_as_before(&mut res.edits[n_ordered..]);
         if let Some(places) = places {
-            // They are counted in the mended messages.
+            // Their positions are those in the repaired messages.
             for it in &mut res.edits[n_placed..] {
                 let Some(message) = it.at.message else { continue };
                 let Some((message, part)) = places.in_input(message, it.at.part) else { continue };
@@ -266,14 +266,14 @@ impl Document {
     }
 }
 
-/// What makes a chain sound whose last calls may be open.
+/// Options of a repair that makes a valid chain, except that the last calls may be open.
 fn sound() -> RepairOptions {
     let chain = ChainRepairOptions::new().with_check(ChainCheckOptions::new().with_open());
     RepairOptions { chain, ..RepairOptions::default() }
 }
 
 impl Document {
-    /// Writes the messages. One that would be empty, since the format has no place for any of its parts, is left out.
+    /// Writes the messages. Leaves out messages that would be empty because the format has no place for their parts.
     fn write_but_emptied(
         &mut self,
         to: Format,
@@ -282,14 +282,14 @@ impl Document {
     ) -> Report {
         let report = to.write_messages(self.messages_mut(), &options.write, out);
         let mut gone = emptied(self.messages(), &report);
-        // Writers of the other formats leave them out themselves; that of chat messages keeps one that is alone.
+        // These writers keep empty messages; the writer of chat messages keeps only a single one.
         let leaves_out = match to.name() {
             "plain" | "sharegpt" | "turns" | "langchaingo" => false,
             "openai" => self.messages().len() > 1,
             _ => true,
         };
         if leaves_out {
-            // They know nothing of an empty text beside what is lost, nor of settings.
+            // The writers do not leave out a message with an empty text, or one of settings.
             let has_text = |it: &Message| it.parts.iter().any(|it| it.as_text().is_some());
             let is_known = |it: &Message| !has_text(it) && !it.is_setting();
             gone.retain(|at| !is_known(&self.messages()[*at]));
@@ -298,7 +298,7 @@ impl Document {
             return report;
         }
         let is_gone = |at: Option<usize>| at.is_some_and(|at| gone.contains(&at));
-        // It has no role any more, nor is it lost twice.
+        // A message that is left out has no changed role, and is reported as lost only once, below.
         let is_told = |it: &Diagnostic| {
             !matches!(it.code.as_str(), "convert::role-changed" | "convert::lost-message")
         };
@@ -308,7 +308,7 @@ impl Document {
         let all = std::mem::replace(self.messages_mut(), staying);
         out.clear();
         let report = to.write_messages(self.messages_mut(), &options.write, out);
-        // What is said of the others is said of the messages as they were.
+        // Findings about the other messages get their positions in the document.
         *self.messages_mut() = all;
         let moved = report.into_iter().map(|mut it| {
             it.at.message = it.at.message.and_then(|at| kept.get(at).copied()).or(it.at.message);
@@ -324,7 +324,7 @@ impl Document {
     }
 }
 
-/// The messages each of whose parts is lost, or an empty text, and those of settings alone that are lost.
+/// The messages of which every part is lost or an empty text, and lost messages that consist of settings.
 fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     let mut lost: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for it in report.iter().filter(|it| it.code == "convert::lost-part") {
@@ -332,7 +332,7 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
             lost.entry(message).or_default().insert(part);
         }
     }
-    // Of a result only what is in it can be lost: it stays, so that its call is answered.
+    // Messages with results stay, so their calls remain answered; only the content of a result can be lost.
     let is_gone = |(at, lost): &(usize, BTreeSet<usize>)| {
         let says_nothing = |it: &Message| {
             let mut parts = it.parts.iter().enumerate();
@@ -347,7 +347,7 @@ fn emptied(messages: &[Message], report: &Report) -> BTreeSet<usize> {
     lost.into_iter().filter(is_gone).map(|it| it.0).chain(settings).collect()
 }
 
-/// Whether what is written has no ids, so that a call and its result find each other by their places.
+/// Whether the target is written without ids, so calls and results are matched by position.
 fn lacks_ids(to: Format, options: &ConvertOptions) -> bool {
     match to.name() {
         "plain" | "sharegpt" => true,
@@ -363,7 +363,7 @@ fn member_of_the_body(pointer: &str) -> Option<&str> {
     (!is_index && !name.contains('/')).then_some(name)
 }
 
-/// Into its own format a request goes with the model that it has.
+/// Fails if a model is given: a conversion to the same format keeps the model.
 fn expect_no_model(carry: &Carry) -> Result<(), Refusal> {
     match carry {
         Carry::Request { model: Some(_) } => {
@@ -374,7 +374,8 @@ fn expect_no_model(carry: &Carry) -> Result<(), Refusal> {
     }
 }
 
-/// A model's name means nothing to another provider: it is lost, or another is given.
+/// Replaces the model of a head with the given one. Without one the model is dropped, because its name means nothing to
+/// another provider.
 fn with_model(mut head: RequestHead, model: Option<&str>) -> (RequestHead, Vec<Diagnostic>) {
     let old = std::mem::replace(&mut head.model, model.map(str::to_owned));
     let lost = || {
@@ -403,7 +404,7 @@ impl Converted {
         Diagnostic::error(Code::new("session::no-messages"), text).into()
     }
 
-    /// Reports the servers of calls at these places that the writer left out without a word (XT-12).
+    /// Reports the servers of calls at these places that the writer dropped without a report (XT-12).
     fn tell_of_servers(&mut self, mut servers: Vec<(usize, usize)>) {
         if servers.is_empty() {
             return;
@@ -418,7 +419,7 @@ impl Converted {
         }));
     }
 
-    /// Mends the new document for a provider (MS-24).
+    /// Repairs the new document for a provider (MS-24).
     fn mend(
         &mut self,
         to: Format,
@@ -440,13 +441,13 @@ impl Converted {
     pub fn account(&mut self, source: &[u8], from: Format, to: Format, options: &ConvertOptions) {
         match to == from {
             _ if options.write.preview.is_some() => {}
-            // The canonical form names what it drops by itself.
+            // The writer of the canonical form reports its own losses.
             true if !options.write.encode.keeps_layout() => {}
             true => {
                 let edits = &self.edits;
                 let found = account_of_edits(source, &self.document, from, &options.read, edits);
                 for it in found.lost {
-                    // Members around the messages are named as left out, as in other formats.
+                    // Members next to the messages are listed as left out, as in other formats.
                     match it.at.pointer.as_deref().and_then(member_of_the_body) {
                         Some(name) => self.left_behind.push(name.to_owned()),
                         None => self.edits.push(it),
@@ -482,7 +483,7 @@ impl Converted {
             let mut left_out = self.left_behind.clone();
             match options.carry {
                 Carry::Request { model: Some(_) } => left_out.push("model".to_owned()),
-                // A response says them in words of its own.
+                // A response has its own members for them.
                 Carry::Response => {
                     counts = lost_counts(source, written, &self.edits);
                     left_out.extend(ANSWERED.map(str::to_owned));

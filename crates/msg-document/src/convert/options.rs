@@ -50,7 +50,7 @@ pub struct ConvertOptions {
     members: Members,
 }
 
-/// From an object with the flags of `msg convert` and the members of `--options`.
+/// Reads an object with the flags of `msg convert` and the members of `--options`.
 impl<'de> Deserialize<'de> for ConvertOptions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let members = Members::deserialize(deserializer)?;
@@ -60,7 +60,7 @@ impl<'de> Deserialize<'de> for ConvertOptions {
 
 type Members = BTreeMap<String, Box<RawValue>>;
 
-/// Takes a member, if it is there and not null.
+/// Removes a member and returns its value, unless it is missing or null.
 fn take<T: DeserializeOwned>(members: &mut Members, name: &str) -> Result<Option<T>, Refusal> {
     match members.remove(name) {
         Some(value) => parse(name, &value),
@@ -174,8 +174,8 @@ impl ConvertOptions {
         Ok(())
     }
 
-    /// Sets an option of the wire formats, which several of them may have, each with words of its own.
-    /// False if none has it.
+    /// Sets an option of the wire formats. Several formats may have it, each with its own words. Returns false if no
+    /// format has it.
     fn set_word(&mut self, name: &str, word: &str) -> Result<bool, Refusal> {
         let results = [
             self.write.encode.set(name, word),
@@ -191,7 +191,7 @@ impl ConvertOptions {
     }
 }
 
-/// What a session is written with.
+/// The options for writing a session.
 fn session(
     members: &mut Members,
     mut options: msg_session::WriteOptions,

@@ -22,8 +22,8 @@ use msg_core::{
 };
 use serde_json::Value;
 
-/// Makes of the parts that only another format than `to` has what any format holds, where that can be done. Of a list
-/// of a framework (`has_display`) parts that no model said are of no format that is written.
+/// Replaces parts that `to` does not have with parts that any format can hold, if possible. In the list of a framework
+/// (`has_display`), parts that only a UI shows are not written.
 pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: bool) {
     convert(messages, to);
     for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
@@ -32,7 +32,7 @@ pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: boo
             && has_display
             && is_display(&it.value)
         {
-            // Of no provider's format, so that no writer takes it for words.
+            // No provider has this format, so no writer takes the part for text.
             it.format = "display".into();
         }
         if let Part::ToolResult(it) = part
@@ -51,7 +51,7 @@ pub(super) fn make_portable(messages: &mut [Message], to: &str, has_display: boo
     }
 }
 
-/// Gives media the form of the format that is written, where that is of a provider.
+/// Converts media to the form that the target uses, if it is a provider's format.
 pub(super) fn settle_media(messages: &mut [Message], to: &str) -> Report {
     let places = match to {
         "openai" | "responses" => MediaPlaces::OPENAI,
@@ -62,13 +62,13 @@ pub(super) fn settle_media(messages: &mut [Message], to: &str) -> Report {
     msg_codec::settle_media(messages, places)
 }
 
-/// Gives images and documents the type that the API of the format takes, where it refuses the one that they have.
+/// Corrects media types that the API of the target refuses.
 pub(super) fn settle_media_types(messages: &mut [Message], to: &str) -> Report {
     let mut report = Report::new();
     let name = match to {
         "responses" => "openai-responses",
         "interactions" => "gemini-interactions",
-        // Bedrock has words of its own for them.
+        // Bedrock has its own words for media types.
         "openai" | "anthropic" | "gemini" => to,
         _ => return report,
     };
@@ -76,7 +76,7 @@ pub(super) fn settle_media_types(messages: &mut [Message], to: &str) -> Report {
         may_be_refused(it)
             || it.as_tool_result().is_some_and(|it| it.content.parts().iter().any(may_be_refused))
     };
-    // To read a profile takes longer than to convert most documents.
+    // Reading a profile takes longer than converting most documents.
     if !messages.iter().flat_map(|it| &it.parts).any(has_one) {
         return report;
     }
@@ -84,7 +84,7 @@ pub(super) fn settle_media_types(messages: &mut [Message], to: &str) -> Report {
     for (at, message) in messages.iter_mut().enumerate() {
         for (place, part) in message.parts.iter_mut().enumerate() {
             let changed: Vec<_> = match part {
-                // A content that several results share is copied to be changed.
+                // `parts_mut` copies a content that several results share, so unaffected parts are skipped.
                 part if !has_one(part) => continue,
                 Part::ToolResult(it) => {
                     let inner = it.content.parts_mut().iter_mut();
@@ -102,7 +102,7 @@ pub(super) fn settle_media_types(messages: &mut [Message], to: &str) -> Report {
     report
 }
 
-/// Whether an image or a document is not plainly of a type that all APIs take.
+/// Whether some API may refuse the media type of an image or a document.
 fn may_be_refused(part: &Part) -> bool {
     const TAKEN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
     let it = match part {
@@ -119,7 +119,7 @@ fn may_be_refused(part: &Part) -> bool {
     !TAKEN.contains(&inline.media_type) || !DataUrl::type_of_data(inline.data).is_none_or(is_told)
 }
 
-/// Reports media of the assistant that are written where the API of the format refuses them (PM-82).
+/// Reports media in assistant messages that the API of the target refuses there (PM-82).
 pub(super) fn refused_media(messages: &[Message], to: &str) -> Report {
     let kind = |part: &Part| match part {
         Part::Image(_) => Some("an image"),
@@ -141,12 +141,12 @@ pub(super) fn refused_media(messages: &[Message], to: &str) -> Report {
     found.collect()
 }
 
-/// The formats of APIs, whose results hold JSON or its text.
+/// Formats of APIs, whose results can hold JSON or its text.
 const API_FORMATS: [&str; 6] =
     ["openai", "responses", "anthropic", "gemini", "interactions", "bedrock"];
 
-/// Whether a part of a result is an object of another provider, such as the tabs of a browser: data, which every API
-/// takes as JSON. What only its maker can open is none.
+/// Whether a part of a result is plain data of another provider, such as a list of browser tabs, which any API accepts
+/// as JSON. Encrypted data do not count.
 fn is_value(part: &Part, to: &str) -> bool {
     let Part::Other(it) = part else { return false };
     !matches!(it.format.as_str(), "json" | "display")
@@ -161,7 +161,7 @@ fn as_value(part: &mut Part) {
     }
 }
 
-/// Whether a part of a framework is shown to people or was run by the provider: no model said it.
+/// Whether a part of a framework is only shown to people, or was run by the provider: the model did not say it.
 fn is_display(value: &RawJson) -> bool {
     let members = value.members().unwrap_or_default();
     let kind = members.iter().find(|it| matches!(it.0.as_str(), "type" | "part_kind"));
@@ -188,7 +188,7 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
     let value: Value = it.value.parse().ok()?;
     let said = match it.format.as_str() {
         "responses" => client_run(it, &value).or_else(|| generated(&value, to)),
-        // A tool that a search of the client has found is data elsewhere.
+        // For other providers, a reference to a tool that was found is data.
         "anthropic" if value.get("type").and_then(Value::as_str) == Some("tool_reference") => {
             Some(Part::Other(Other { format: Origin::Json, ..it.clone() }))
         }
@@ -200,8 +200,8 @@ fn portable(part: &Part, to: &str) -> Option<Part> {
     said.or_else(|| untyped(&value))
 }
 
-/// A medium that its own reader does not take for one, since its type is missing or its link is in the form of another
-/// format. What the bytes are says the type (RQ-39).
+/// A medium that the reader did not recognise: its type is missing, or its link has the form of another format. The
+/// bytes tell the type (RQ-39).
 fn untyped(value: &Value) -> Option<Part> {
     let text = |at: &str| value.pointer(at).and_then(Value::as_str);
     if let Some(url) = text("/image_url/url").filter(|_| text("/type") == Some("input_image")) {
@@ -228,7 +228,7 @@ fn untyped(value: &Value) -> Option<Part> {
     })
 }
 
-/// A call that a client runs, or its output; none for what the provider runs itself.
+/// A call that a client runs, or its output; `None` for tools that the provider runs.
 fn client_run(it: &Other, value: &Value) -> Option<Part> {
     const FAMILIES: [(&str, &str); 5] = [
         ("local_shell", "action"),
@@ -257,7 +257,7 @@ fn client_run(it: &Other, value: &Value) -> Option<Part> {
     Some(Part::ToolResult(result))
 }
 
-/// An image that a model made, where the model's messages may hold one.
+/// An image that a model generated, if assistant messages of the target may hold one.
 fn generated(value: &Value, to: &str) -> Option<Part> {
     let is_one = value.get("type").and_then(Value::as_str) == Some("image_generation_call");
     let data = value.get("result").and_then(Value::as_str)?;
@@ -280,12 +280,12 @@ fn block(value: &Value) -> Option<String> {
     }
 }
 
-/// The text of what a search found, of Anthropic and of Bedrock.
+/// The text of a search result of Anthropic or Bedrock.
 fn search_result(value: &Value) -> Option<String> {
     said(value, &["title", "source"])
 }
 
-/// The texts of a block, after those of its members that say what it is.
+/// The texts of a block, after the texts of its heading members.
 fn said(value: &Value, heads: &[&str]) -> Option<String> {
     let heads = heads.iter().filter_map(|it| value.get(it)?.as_str());
     let source = value.get("source").filter(|it| it.is_object());
@@ -293,7 +293,7 @@ fn said(value: &Value, heads: &[&str]) -> Option<String> {
     let said: Vec<&str> = match content {
         Value::String(text) => vec![text],
         Value::Array(blocks) => {
-            // A block that is not text would be lost.
+            // `None` if a block is not text, because it would be lost.
             let texts = blocks.iter().map(|it| it.get("text").and_then(Value::as_str));
             texts.collect::<Option<_>>()?
         }
@@ -303,7 +303,8 @@ fn said(value: &Value, heads: &[&str]) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n\n"))
 }
 
-/// A video or a sound of chat messages, for a format that takes links to them (RQ-41), or a document of Mistral's.
+/// A video or audio part of chat messages, for a format that accepts links to them (RQ-41), or a document of Mistral's
+/// API.
 fn linked(value: &Value, to: &str) -> Option<Part> {
     const KINDS: [(&str, &str); 3] =
         [("video_url", "video"), ("audio_url", "audio"), ("document_url", "document")];
@@ -320,7 +321,7 @@ fn linked(value: &Value, to: &str) -> Option<Part> {
         false => file.url = Some(url),
     }
     if to == "interactions" {
-        // Without a media type its writer would take a link for one to a document.
+        // Without a media type, the writer would treat the link as a document.
         file.extra.insert(Origin::Interactions, "type", RawJson::string(kind));
     }
     Some(Part::File(file))
@@ -332,13 +333,13 @@ struct Ran {
     id: Option<String>,
     language: String,
     text: String,
-    /// How it ended, in Gemini's words; empty if that is not said.
+    /// The outcome, in Gemini's words; empty if unknown.
     outcome: String,
     signature: Option<String>,
 }
 
-/// Converts code that another format than `to` has. Where the format asks for ids, and its source has none, a call gets
-/// the next one and its result the same.
+/// Converts code execution of other formats to `to`. If the target needs ids and the source has none, a call and its
+/// result get the next id.
 pub(super) fn convert(messages: &mut [Message], to: &str) {
     let (mut n, mut last) = (0, String::new());
     for part in messages.iter_mut().flat_map(|it| &mut it.parts) {
@@ -447,7 +448,7 @@ fn text(it: Option<String>) -> Option<RawJson> {
     it.map(|it| RawJson::string(&it))
 }
 
-/// The members that are there.
+/// An object of the members that are not `None`.
 fn object(members: Vec<(&str, Option<RawJson>)>) -> RawJson {
     let members = members.into_iter().filter_map(|it| Some((it.0, it.1?)));
     RawJson::written(|out| out.object(|out| members.for_each(|it| out.key(it.0).raw(it.1.text()))))

@@ -40,8 +40,7 @@ impl Document {
         Ok(report)
     }
 
-    /// What the model answered, as the API is read; of the messages where the answer is one message without a
-    /// response around it.
+    /// The model's answer, as the reader of its API assembles it; made from the message if the document is only that.
     fn answer(&mut self) -> Assembled {
         let families = self.format().families();
         let mut source = Vec::new();
@@ -63,7 +62,7 @@ impl Document {
 /// The formats that have a form for a response that failed; others answer with an error instead of a response.
 const HOLDS_ERRORS: [&str; 2] = ["responses", "interactions"];
 
-/// A response without an id gets one, which a client's types ask for.
+/// Gives a response without an id a new one, because the types of clients require it.
 fn name_response(answer: &mut Assembled, to: Format, report: &mut Report) {
     let has_id = answer.id.as_ref().is_some_and(|it| !it.is_empty());
     if has_id || to.name() == "bedrock" {
@@ -79,8 +78,8 @@ fn name_response(answer: &mut Assembled, to: Format, report: &mut Report) {
     report.push(Diagnostic::info(Code::new("convert::id-synthesised"), text));
 }
 
-/// What a response says besides its messages, as any other does in words of its own; its counts are accounted for by
-/// [`lost_counts`].
+/// Members of a response for which every other response format has its own. [`lost_counts`] accounts for the token
+/// counts.
 pub(super) const ANSWERED: [&str; 8] = [
     "id",
     "model",
@@ -99,7 +98,7 @@ const COUNTS: [&str; 2] = ["usage", "usageMetadata"];
 /// A count of a usage.
 type Count = fn(&Usage) -> Option<u64>;
 
-/// The names of the counts that [`Usage`] has, by its members (RQ-25).
+/// The members of a usage object that [`Usage`] has (RQ-25).
 const READ: [(&str, Count); 23] = [
     ("prompt_tokens", |it| it.input),
     ("input_tokens", |it| it.input),
@@ -126,7 +125,7 @@ const READ: [(&str, Count); 23] = [
     ("total_thought_tokens", |it| it.reasoning),
 ];
 
-/// The counts, and what is among them, that a response in another format does not say any more.
+/// Reports the counts, and other values among them, that the response in the new format lacks.
 pub(super) fn lost_counts(source: &str, written: &str, told: &[Diagnostic]) -> Vec<Diagnostic> {
     let counts = |json: &str| {
         let members = RawJson::new(json).ok()?.members()?;
@@ -183,7 +182,8 @@ fn is_sum(usage: &Usage) -> bool {
     usage.total == Some(sum)
 }
 
-/// Whether a list of counts by medium has all of a count as text, as Gemini says of each conversation without media.
+/// Whether a list of counts by modality only repeats a count as text, as Gemini does for each conversation without
+/// media.
 fn says_no_more(name: &str, list: &RawJson, usage: &Usage) -> bool {
     let Ok(rows) = list.parse::<Vec<RawJson>>() else { return false };
     let [row] = rows.as_slice() else { return rows.is_empty() };

@@ -12,11 +12,11 @@ use msg_core::{Code, Diagnostic, Message, OpenCalls, Part, Report, UsedIds};
 /// The formats whose results do not name their tool.
 const NAMELESS: [&str; 5] = ["anthropic", "bedrock", "responses", "otel", "turns"];
 
-/// The place of a part: its message, and its own in there.
+/// The index of a message, and of a part in it.
 type Place = (usize, usize);
 
-/// Gives each call but the first of an id one of its own, and its results the same, where a result would be another
-/// call's once it has no name. Linear.
+/// Gives each later call with the same id a new one, and its results too, if results without names would match the
+/// wrong call. Linear.
 pub(super) fn settle_shared_ids(messages: &mut [Message], to: &str) -> Report {
     let mut report = Report::new();
     let is_named = |it: &Message| it.tool_results().any(|it| it.name.is_some());
@@ -42,7 +42,7 @@ pub(super) fn settle_shared_ids(messages: &mut [Message], to: &str) -> Report {
     report
 }
 
-/// Whether several calls have one id. Where none do, the names of results decide nothing.
+/// Whether several calls share an id. If not, the names of results do not matter.
 fn shares_ids(messages: &[Message]) -> bool {
     let mut ids = HashSet::new();
     messages.iter().flat_map(Message::tool_calls).any(|it| !ids.insert(it.id.as_str()))
@@ -67,7 +67,7 @@ fn answered_in<'m>(messages: &'m [Message], mut open: OpenCalls<'m, Place>) -> V
     found
 }
 
-/// Gives each call of these ids but the first one of its own, and returns it by its place.
+/// Gives each call with one of these ids, except the first of each id, a new id. Returns the new ids by place.
 fn with_fresh_ids(
     messages: &mut [Message],
     shared: &HashSet<String>,

@@ -34,11 +34,11 @@ pub struct Fitted {
     pub mended: Vec<Diagnostic>,
     /// The errors that the repair left.
     pub remaining: Vec<Diagnostic>,
-    /// What the input cost, if it was mended.
+    /// The size of the input, if it was repaired.
     pub(super) input: Option<Totals>,
     /// The unit of the limit.
     pub unit: Unit,
-    /// What was put aside: no part of what was compacted.
+    /// The messages that were set aside before the compaction.
     pub(super) lead: Lead,
     /// The usable part of the budget.
     pub limit: Option<u64>,
@@ -49,25 +49,24 @@ pub struct Fitted {
     pub(super) source: Option<Box<Document>>,
     /// The document as text.
     pub(super) text: Texts,
-    /// The values of the document that are not in what was written, and that were not cut.
+    /// The values of the document that are missing in the written one, although they were not cut.
     pub(super) lost: Vec<Diagnostic>,
-    /// What a prompt cache must write again, if the document is a request that was changed and
-    /// written.
+    /// The part that a prompt cache must write again, if the document is a changed request.
     pub rewrite: Option<Rewrite>,
-    /// The row that the document was taken out of, and how.
+    /// The row that contains the document.
     pub(super) row: Option<Row>,
 }
 
-/// The document as text, where it is kept.
+/// The document as text, if it is kept.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    /// As it was read, where something was done to it and the document does not keep it.
+    /// The text that was read, if the document was changed and does not keep it.
     pub(super) read: Option<Vec<u8>>,
-    /// As it was written, where the plan had to know.
+    /// The written text, if the plan needs it.
     pub(super) written: Option<Vec<u8>>,
 }
 
-/// What the options want to have.
+/// The results that the options ask for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     best_effort: bool,
@@ -163,8 +162,8 @@ impl Fitted {
         self.compaction().map_or(&[], |it| &it.records)
     }
 
-    /// Makes the history, and the plan if one is wanted: of the input, repair included, which is `original` where
-    /// it is not what was compacted.
+    /// Makes the fitted history, and the plan if requested. The plan starts from the input, before repairs; `original`
+    /// is the input if it differs from the compacted messages.
     pub(super) fn finish(
         &mut self,
         ast: ChainAst,
@@ -174,7 +173,7 @@ impl Fitted {
         let compaction = self.compaction();
         let cut_from = compaction.map(|it| it.first_changed);
         let is_planned = wants_plan && original.is_none();
-        // Where nothing was done the plan is the one that changes nothing, so that there is one if it was asked for.
+        // If nothing was cut, the plan is one without edits.
         let plan = match compaction.filter(|_| is_planned) {
             Some(it) => it.plan(&ast)?,
             None => Plan::default(),
@@ -241,7 +240,7 @@ impl Fitted {
         Some(text)
     }
 
-    /// Fails where something was done to a document that is only read; says what writing it leaves out.
+    /// Fails if the messages of a read-only format were changed. Notes what is left out when a session is written anew.
     pub(super) fn expect_writer(&mut self, document: &mut Document) -> Result<(), Refusal> {
         if self.first_changed.is_none() {
             return Ok(());
@@ -301,7 +300,7 @@ impl Fitted {
         let members = RawJson::new(String::from_utf8_lossy(&text)).ok().and_then(|it| it.members());
         let is_list = |name: &str| matches!(name, "messages" | "contents" | "input" | "steps");
         let list = members.and_then(|it| it.into_iter().rev().find(|it| is_list(&it.0)));
-        // A chat of nothing but its messages is its messages.
+        // A chat document without further members is just its messages.
         let more =
             Some(&text).filter(|_| format.name() != "openai" || !document.members().is_empty());
         match list.filter(|it| it.1.text().starts_with('[')) {
@@ -310,7 +309,7 @@ impl Fitted {
         }
     }
 
-    /// The document with these messages, in its own format; none where it cannot take them.
+    /// The document with these messages, in its own format; `None` if it cannot take them.
     fn own_text(&mut self, document: &mut Document) -> Option<Vec<u8>> {
         let messages = std::mem::take(&mut self.messages);
         match self.first_changed {
@@ -322,7 +321,7 @@ impl Fitted {
         text
     }
 
-    /// Looks for the values of the document in what was written of it.
+    /// Looks for the values of the document in its written form, and records the losses.
     fn account(&mut self, document: &Document, written: &[u8], left_out: Option<&[String]>) {
         let source = self.text.read.as_deref().or(document.source());
         if let (Some(source), Some(_)) = (source, self.first_changed) {
@@ -387,12 +386,12 @@ impl Fitted {
     }
 }
 
-/// A document as a value in a line: itself if it is JSON, or its text.
+/// The document as a JSON value on one line: the JSON itself, or a string with the text.
 fn in_a_line(document: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(document);
     let json = text.trim_start_matches('\u{feff}').trim();
     match msg_json::validate(json) {
-        // No string of JSON holds a line end.
+        // JSON strings contain no line end, so all line ends are between tokens.
         Ok(()) => json.replace(['\n', '\r'], " ").into_bytes(),
         Err(_) => {
             let mut res = Vec::with_capacity(document.len() + 2);

@@ -41,7 +41,7 @@ pub struct Fitter {
     pub(super) counter: Counter,
     pub(super) tools: Vec<ToolSpec>,
     pub(super) test: Option<Test>,
-    /// What is done with a plan that is there, instead.
+    /// A plan to apply or undo instead of a compaction.
     pub(super) goal: Option<(Goal, Plan)>,
     /// The preset needs a budget and none is given: each document must bring one.
     lacks_budget: bool,
@@ -160,7 +160,7 @@ fn budget(
             Budget::new(limit, unit).with_trigger(trigger)
         }
         (None, Some(default)) => default.with_unit(unit),
-        // Said where a document brings no budget either.
+        // Reported later, if the document has no budget either.
         (None, None) if preset.is_some_and(Preset::needs_budget) => return Ok(None),
         (None, None) => return expect_no_limits(options).map(|()| None),
     };
@@ -182,7 +182,7 @@ fn with_limits(mut budget: Budget, options: &FitOptions) -> Budget {
     options.cut.tool_caps.iter().fold(budget, |it, (tool, bytes)| it.with_tool_cap(tool, *bytes))
 }
 
-/// The budget with a target by the prices of a cache, if that is wanted.
+/// The budget with a target from cache prices, if requested.
 fn with_cache(mut budget: Budget, options: &FitOptions) -> Result<Budget, Refusal> {
     if options.limit.cold {
         budget = budget.with_cold_cache();
@@ -272,8 +272,8 @@ fn bad(text: impl Into<String>) -> Refusal {
     Refusal::bad_option(text)
 }
 
-// Requests for summaries as rows, and answers that somebody writes elsewhere (SC-20): a model in a batch, a person.
-// No model is asked.
+// Requests for summaries as rows, and answers that are written elsewhere, such as by a model in a batch or a person
+// (SC-20). Calls no model.
 //
 // ```text
 // document ─ requests ─▶ ["{…prompt…}", …] ─ whoever writes ─▶ texts ─ answer ─▶ the document that fits
@@ -363,8 +363,7 @@ impl Fitter {
     }
 }
 
-// Who writes the summaries: the caller, the digest, or one of those that make tests repeatable
-// (CP-66).
+// Writers of summaries: the caller, the digest, or one for repeatable tests (CP-66).
 
 /// Answers requests for summaries.
 pub trait Summarizer: Sync {
@@ -404,7 +403,7 @@ impl Summarizer for Test {
 }
 
 impl Test {
-    /// The aid that these texts describe; none if there are none.
+    /// Parses the texts that describe the aid; `None` if there are none.
     pub(super) fn parse(texts: &[String]) -> Result<Option<Self>, Refusal> {
         if texts.is_empty() {
             return Ok(None);

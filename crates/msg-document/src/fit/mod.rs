@@ -66,7 +66,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// With media counted by these formulas; the two agents' own estimates keep theirs.
+    /// Makes the counter, with these formulas for media. The estimates of the two agents use their own.
     pub(crate) fn make(self, media: MediaRates) -> Box<dyn TokenCounter> {
         match self {
             Counter::Script => Box::new(Script::new().with_media(media)),
@@ -111,7 +111,7 @@ impl FromStr for Counter {
 
 msg_core::serde_as_text!(read Counter);
 
-// Tool definitions as a request body or a file of them has them.
+// Tool definitions, from a request body or a file.
 
 /// The `tools` of a request body; none if the document is something else or has none.
 pub(super) fn tools_of(json: &[u8]) -> Option<Vec<RawJson>> {
@@ -134,7 +134,7 @@ pub(super) fn no_tool(tools: &[RawJson]) -> Option<usize> {
     tools.iter().position(|it| tool_spec(it).is_none() && !is_typed(it))
 }
 
-/// What a counter counts of tool definitions; what is none is not counted.
+/// The tool definitions in the form that a counter takes. Other values are skipped.
 pub(crate) fn tool_specs(tools: Option<&[RawJson]>) -> Vec<ToolSpec> {
     tools.into_iter().flatten().filter_map(tool_spec).collect()
 }
@@ -165,11 +165,11 @@ fn tool_spec(raw: &RawJson) -> Option<ToolSpec> {
     Some(ToolSpec { name: function.name, description, parameters })
 }
 
-// Plans of documents (CP-62): applied, undone, and made so that undoing gives back the text that was read.
+// Plans of documents (CP-62): applying and undoing them, and making plans whose undo restores the text that was read.
 //
-// Most formats say more than messages do, or less. So a plan is one between what was read and what the
-// written document will be read as, and where the messages do not give back the text it holds the text.
-// Knows nothing of single formats.
+// Most formats contain more than messages do, or less. So a plan leads from the messages that were read to those that
+// the written document will be read as. If messages cannot restore the text, the plan contains the text. The code is
+// the same for all formats.
 
 /// Whether to apply or to undo a plan: `--apply` and `--undo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -281,20 +281,20 @@ impl Goal {
 }
 
 impl Document {
-    /// Whether the plan makes the second text of the messages of this document, which was read from the first.
+    /// Whether the plan turns this document, read from `from`, into the text `to`.
     fn gives(mut self, goal: Goal, plan: &Plan, (from, to): (&[u8], &[u8])) -> bool {
         self.set_source(from.to_vec());
         goal.reach_document(plan, self, from).is_ok_and(|it| it.0 == to)
     }
 
-    /// The text that a plan holds of what it makes of this document, which was read from `text`; what was appended
-    /// since is in it, too. None if the plan does not hold it, or if the document begins with something else.
+    /// The text stored in the plan for the result on this document, which was read from `text`, with everything that
+    /// was appended since. `None` if the plan stores no text, or if the document begins differently.
     fn reached(&self, goal: Goal, plan: &Plan, text: &[u8]) -> Option<Vec<u8>> {
         let reached = match goal {
             Goal::Apply => plan.apply_text(text),
             Goal::Undo => plan.undo_text(text),
         }?;
-        // What was written may be recognised as another format than what was read.
+        // The result may be recognised as another format than the document.
         let anew = || Document::read(&reached, &ReadOptions::default());
         let read = self.read_again(&reached).or_else(|_| anew()).ok()?;
         let messages = goal.reach(plan, self.messages().to_vec()).ok()?;
@@ -302,7 +302,7 @@ impl Document {
     }
 }
 
-// The answer to a line of `msg fit --jsonl`: a compaction, or what a plan that was given made of the document.
+// The answer to a line of `msg fit --jsonl`: a compaction, or the result of a given plan.
 
 /// The answer to a line of `msg fit --jsonl`.
 #[derive(Debug)]
@@ -366,9 +366,9 @@ pub struct Reached {
     pub goal: Goal,
     /// The history.
     pub messages: Vec<Message>,
-    /// What surrounded it, and the plan, if a document was read.
+    /// The document around it, and an applied plan, if a document was read.
     source: Option<(Box<Document>, Option<Plan>)>,
-    /// The text of it, if the plan holds it.
+    /// The text of the result, if the plan stores it.
     text: Option<Vec<u8>>,
 }
 

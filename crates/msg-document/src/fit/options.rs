@@ -213,8 +213,7 @@ impl FitOptions {
         self
     }
 
-    /// As these, but where a line brings `options` of its own those, member by member; none if it brings
-    /// none.
+    /// The options of a line: its own `options`, and these for members that it lacks. `None` if it has no `options`.
     ///
     /// Fails for options that are not understood.
     pub(crate) fn of_line(&self, json: &[u8]) -> Result<Option<FitOptions>, Refusal> {
@@ -279,22 +278,21 @@ impl CountOptions {
         no_tool(tools)
     }
 
-    /// These, with the tools of a request body; none if tools are given or the body has none.
+    /// These options with the tools of a request body; `None` if tools are set or the body has none.
     pub(crate) fn for_document(&self, json: &[u8]) -> Option<CountOptions> {
         let tools = self.tools.is_none().then(|| tools_of(json)).flatten()?;
         Some(CountOptions { tools: Some(tools), ..self.clone() })
     }
 }
 
-/// The options that a line brings; none if it brings none. Fails for options that are not understood.
+/// The options in a line, if it has any. Fails for unknown options and invalid values.
 fn own(json: &[u8], read: &ReadOptions) -> Result<Option<FitMembers>, Refusal> {
     #[derive(Deserialize)]
     struct Envelope {
         #[serde(default)]
         options: Option<RawJson>,
     }
-    // The reader of the document refuses what is too large or not an object, with a
-    // better place.
+    // The reader of the document gives a better error for a line that is too large or not an object.
     let is_read = read.expect_size(json).is_ok();
     if !is_read
         || !may_have_member(json, "\"options\"")
@@ -392,15 +390,14 @@ impl FitMembers {
             .with_fields(RowFields::of(self.field.clone(), self.join.clone()))
     }
 
-    /// As others read, but for what these say: where the conversation is in a row, and how much is read, is for the
-    /// caller to say.
+    /// The read options: these over `other`. The caller decides where a row has its conversation and how much is read.
     fn read_over(&self, other: &ReadOptions) -> ReadOptions {
         let read = other.clone().with_from(self.from.or(other.from));
         let calls = self.calls.unwrap_or(read.calls);
         read.with_calls(calls)
     }
 
-    /// These, and the others where these say nothing.
+    /// These options over the others.
     fn count_over(self, other: &CountOptions) -> CountOptions {
         CountOptions {
             counter: self.counter.or(other.counter),
@@ -409,7 +406,7 @@ impl FitMembers {
         }
     }
 
-    /// These options, and the others where these say nothing.
+    /// These options over the defaults.
     fn over(self, defaults: &FitOptions) -> FitOptions {
         let other = defaults.clone();
         let (limit, cut) = (other.limit, other.cut);

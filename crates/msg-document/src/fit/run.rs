@@ -83,7 +83,7 @@ impl Fitter {
         Ok(FitAnswer::Reached(Box::new(Reached { goal: *goal, messages, source, text })))
     }
 
-    /// As [`Fitter::fit_json`], also of the conversation in a row, which is put back into it.
+    /// As [`Fitter::fit_json`], also for a row: its conversation is fitted and put back.
     fn fit_row(&self, json: &[u8], summarizer: &dyn Summarizer) -> Result<Fitted, Refusal> {
         let read = &self.options.read;
         let row = match Row::of(json, read)? {
@@ -129,7 +129,7 @@ impl Fitter {
         Ok(fitted)
     }
 
-    /// The tools that a document brings along, unless the options name some.
+    /// The tools of the document, unless the options set some.
     pub(super) fn own_tools(&self, json: &[u8]) -> Option<Vec<ToolSpec>> {
         let own = self.options.count.tools.is_none().then(|| tools_of(json)).flatten();
         own.map(|it| tool_specs(Some(&it)))
@@ -172,8 +172,8 @@ impl Fitter {
         self.run(messages, given, |requests| summarizer.answer(requests))
     }
 
-    /// The way of a history: what no tree can hold is put aside, the rest parsed or mended, counted and compacted;
-    /// then all is put together again.
+    /// Runs one compaction: sets aside messages that a tree cannot hold, parses or repairs the rest, counts, compacts,
+    /// and puts everything together again.
     pub(super) fn run(
         &self,
         mut messages: Vec<Message>,
@@ -184,14 +184,14 @@ impl Fitter {
         let mut ids = SeededIds::new(SEED);
         let is_mended = self.options.repair || given.beside != Beside::Nothing || given.joins_users;
         let original = is_mended.then(|| self.original(&messages, &given));
-        // A plan names whole messages.
+        // A plan replaces whole messages, so breakpoints are not moved.
         let breakpoints = Breakpoints::of(&messages).filter(|_| !given.wants_plan);
         let joined = given.joins_users.then(|| JoinedUsers::take(&mut messages));
         let lead = Lead::take(&mut messages, given.beside).with_joined(joined.unwrap_or_default());
         let Tree { ast, mended, remaining, origins } =
             self.tree(messages, &lead, &given, &mut ids)?;
         let counter = self.counter(ast.messages(), given.tools, given.media);
-        // What is reported as before is the input, mended or not.
+        // The reported size before is that of the input, before repairs.
         let input = original.as_ref().map(|it| it.totals(&*counter, given.tools));
         let index = TokenIndex::of(&ast, counter, given.tools).with_beside(lead.messages());
         let budget = self.budget.as_ref();
@@ -227,9 +227,9 @@ impl Fitter {
         Ok(fitted)
     }
 
-    /// What is kept of messages that are about to be mended.
+    /// The record of the messages before a repair.
     fn original(&self, messages: &[Message], given: &Given<'_>) -> Original {
-        // A reported usage calibrates the counter by the messages as they are mended.
+        // A reported usage calibrates the counter by the repaired messages, so the originals are counted later.
         if given.wants_plan || self.options.count.usage.is_some() {
             return Original::Whole(messages.to_vec());
         }
@@ -237,7 +237,7 @@ impl Fitter {
         Original::hashed(messages, totals(messages, &*counter, given.tools))
     }
 
-    /// The tree of the messages after the lead, mended if that is wanted.
+    /// The tree of the messages after the lead, repaired if requested.
     fn tree(
         &self,
         messages: Vec<Message>,
@@ -271,7 +271,7 @@ impl Fitter {
         Ok(Tree { ast, mended, remaining, origins })
     }
 
-    /// That the call of a result may be in what was not read: a mend would drop it (RG-12).
+    /// The error for a result whose call may be in unread content: a repair would drop the result (RG-12).
     fn unread_call(
         &self,
         (messages, is_native): (&[Message], bool),
@@ -286,8 +286,8 @@ impl Fitter {
     }
 }
 
-/// The document of a line that brings options: the line without them, or the list in `{"messages":[…],"options":{…}}`
-/// whose messages are contents or items, since no body of their API has them under that name.
+/// The document of a line with options: the line without them, or only the list of `{"messages":[…],"options":{…}}` if
+/// its messages are Gemini contents or Responses items, because no body of these APIs has a member `messages`.
 pub(crate) fn document_of_line(json: &[u8]) -> Cow<'_, [u8]> {
     let left = without_options(json);
     let list = || {
@@ -360,7 +360,7 @@ fn outcome(
     }
 }
 
-/// What is known of one document besides its messages.
+/// The facts about one document besides its messages.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub(super) beside: Beside,
@@ -368,7 +368,7 @@ pub(super) struct Given<'a> {
     pub(super) wants_plan: bool,
     /// Whether calls at the end may be without results.
     pub(super) open: bool,
-    /// Its format, where messages of users may follow each other.
+    /// Whether its format allows adjacent user messages, which are then joined.
     pub(super) joins_users: bool,
     /// How images, sound and files are counted.
     pub(super) media: MediaRates,
@@ -394,17 +394,17 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A chain, and what was mended to have one.
+/// A tree, and the repairs that were needed for it.
 struct Tree {
     ast: ChainAst,
     mended: Vec<Diagnostic>,
     /// The errors that stay.
     remaining: Vec<Diagnostic>,
-    /// Of each message, if they are not those of the input.
+    /// The origin of each message, if the messages are not those of the input.
     origins: Option<Vec<MessageOrigin>>,
 }
 
-/// The first error of a chain that is none, how many more there are, and what would help.
+/// The refusal of messages that are not a valid chain: the first error, the number of others, and the remedy.
 fn refusal(error: ParseError, open: bool) -> Refusal {
     let errors = error.diagnostics().iter().filter(|it| it.is_error());
     let more = errors.clone().count().saturating_sub(1);
@@ -426,16 +426,16 @@ fn refusal(error: ParseError, open: bool) -> Refusal {
     }))
 }
 
-/// A history as it was read.
+/// The history before it was repaired.
 pub(super) enum Original {
     /// A copy.
     Whole(Vec<Message>),
-    /// What it cost, and the hash of each message.
+    /// Its size, and the hash of each message.
     Hashed(Totals, Vec<u64>),
 }
 
 impl Original {
-    /// What is kept without a copy.
+    /// The record without a copy of the messages.
     pub(super) fn hashed(messages: &[Message], totals: Totals) -> Self {
         let mut room = Vec::new();
         Self::Hashed(totals, messages.iter().map(|it| hash(it, &mut room)).collect())
@@ -448,7 +448,7 @@ impl Original {
         }
     }
 
-    /// The first message that is another one now.
+    /// The index of the first message that differs now.
     pub(super) fn first_changed(&self, now: &[Message]) -> Option<usize> {
         let (before, same) = match self {
             Self::Whole(it) => (it.len(), it.iter().zip(now).take_while(|(a, b)| a == b).count()),
@@ -462,7 +462,7 @@ impl Original {
         (same < before || same < now.len()).then_some(same)
     }
 
-    /// The plan that makes these messages of it; none where no copy was kept.
+    /// The plan from the original to these messages; `None` if no copy was kept.
     pub(super) fn plan(&self, now: &[Message]) -> Option<Plan> {
         match self {
             Self::Whole(messages) => Some(Plan::between(messages, now)),
@@ -486,7 +486,7 @@ fn hash(message: &Message, room: &mut Vec<u8>) -> u64 {
     hasher.finish()
 }
 
-/// What messages cost.
+/// The size of messages.
 pub(super) fn totals(
     messages: &[Message],
     counter: &dyn TokenCounter,

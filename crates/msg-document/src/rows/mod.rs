@@ -38,7 +38,7 @@ fn no_conversation(text: String) -> Refusal {
     Diagnostic::error(Code::new("document::no-conversation"), text).into()
 }
 
-/// The findings that are not known yet: conversations with one request have its findings in common.
+/// The findings that are not in `known`: conversations with the same request share its findings.
 pub(crate) fn new_findings(known: &[Diagnostic], found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let is_same = |one: &Diagnostic, other: &Diagnostic| {
         one.code == other.code
@@ -176,8 +176,8 @@ impl Half {
         })
     }
 
-    /// Reads a request and its answer. A request of texts alone is the same in several formats: it is of that of its
-    /// answer, so that the answer stays what it is.
+    /// Reads a request and its answer. A request of plain texts is valid in several formats; it is read in the format
+    /// of its answer, so the answer is not converted.
     ///
     /// Fails for a document that cannot be read.
     fn read_both(
@@ -189,7 +189,7 @@ impl Half {
         Ok((asked.like(input.unwrap_or_default(), &answered, read), answered))
     }
 
-    /// This half in the format of another one, where its text says the same there.
+    /// This half in the format of the other one, if its text means the same there.
     fn like(self, json: &[u8], other: &Half, read: &ReadOptions) -> Self {
         let (Half::Document(own), Half::Document(it)) = (&self, other) else { return self };
         let format = it.format();
@@ -236,7 +236,7 @@ fn expect_one_answer(json: &[u8]) -> Result<(), Refusal> {
     Err(found.with_fix(way).into())
 }
 
-/// A document, or a message alone.
+/// Reads a document, or a single message.
 fn document(json: &[u8], read: &ReadOptions) -> Result<Document, Refusal> {
     Document::read(json, read).or_else(|refusal| {
         let list = [b"[", json, b"]"].concat();
@@ -259,12 +259,12 @@ struct Side {
     pointer: String,
     /// The value is a string that holds the JSON of the conversation.
     is_encoded: bool,
-    /// The value is a message alone, not a list of messages.
+    /// The value is a single message, not a list of messages.
     is_single: bool,
 }
 
 impl Side {
-    /// A half of a conversation, in the form in which it came; in another format `anew`.
+    /// A half of a conversation as the document to write, in the form of the source, or `anew` in another format.
     fn half(
         &self,
         row: &str,
@@ -289,13 +289,13 @@ impl Side {
         Ok(self.unwrapped(&json).to_vec())
     }
 
-    /// What the value says: of a string that holds JSON, that JSON.
+    /// The text of the value: for a string that contains JSON, that JSON.
     fn text(&self, row: &str) -> String {
         let value = &row[self.range.clone()];
         if self.is_encoded { string_of(value).unwrap_or_default() } else { value.to_owned() }
     }
 
-    /// A list of one message as that message, where the value was a message.
+    /// The message of a list with one message, if the value was a single message.
     fn unwrapped<'j>(&self, json: &'j [u8]) -> &'j [u8] {
         let only = || {
             let mut reader = Reader::new(json).ok()?;
@@ -324,7 +324,7 @@ impl Side {
         let inner = if self.is_single { below(&inner) } else { &inner };
         let pointer = format!("{}{inner}", self.pointer);
         at.pointer = Some(pointer).filter(|it| !it.is_empty());
-        // The list around a message alone is not in the row.
+        // The row does not have the list around a single message.
         let added = usize::from(self.is_single);
         let (line, column) = match (at.line, at.column) {
             (Some(1), Some(column)) if keeps => (base.0, base.1 + column.saturating_sub(1 + added)),
@@ -337,7 +337,7 @@ impl Side {
     }
 }
 
-/// A value, and what it says as a document or a half of one; nothing where it is null.
+/// A value, and its text as a document or half of one; `None` for null.
 fn side(row: &str, RowValue { range, pointer }: RowValue) -> Option<(Side, String)> {
     let value = &row[range.clone()];
     if value == "null" {
@@ -364,7 +364,7 @@ fn string_of(value: &str) -> Option<String> {
     value.starts_with('"').then(|| serde_json::from_str(value).ok()).flatten()
 }
 
-/// The text of a message that is nothing else.
+/// The text, if there is only one message with only a text.
 fn only_text(messages: &[Message]) -> Option<&str> {
     match messages {
         [one] => match one.parts.as_slice() {
@@ -375,7 +375,7 @@ fn only_text(messages: &[Message]) -> Option<&str> {
     }
 }
 
-/// Messages as the list that documents of a format hold them in.
+/// Messages as a list, as documents of the format contain it.
 fn list_of(mut messages: Vec<Message>, format: Format) -> Vec<u8> {
     let mut out = Vec::new();
     format.write_messages(&mut messages, &WriteOptions::default(), &mut out);
@@ -397,7 +397,7 @@ fn list_of(mut messages: Vec<Message>, format: Format) -> Vec<u8> {
     list().unwrap_or(out)
 }
 
-/// The step that a pointer begins with.
+/// The first step of a pointer.
 fn first(pointer: &str) -> &str {
     pointer.split('/').nth(1).unwrap_or_default()
 }

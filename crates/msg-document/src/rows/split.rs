@@ -33,13 +33,13 @@ use crate::places::LineIndex;
 pub struct Row {
     json: String,
     slots: Vec<Slot>,
-    /// How its conversations are read.
+    /// The options for reading its conversations.
     read: ReadOptions,
-    /// Where its lines begin, once a finding has to be placed.
+    /// The offsets of its lines; computed when a finding has to be placed.
     lines: OnceLock<LineIndex>,
     /// Its kind was recognised, without options that say where its conversation is.
     is_known: bool,
-    /// It holds an answer, without what was asked.
+    /// It contains an answer without its request.
     is_answer: bool,
 }
 
@@ -56,9 +56,9 @@ enum Sides {
     Two {
         input: Option<Side>,
         output: Option<Side>,
-        /// How many messages the request has.
+        /// The number of messages of the request.
         n_asked: usize,
-        /// How many messages the answer has.
+        /// The number of messages of the answer.
         n_answered: usize,
     },
 }
@@ -138,7 +138,7 @@ impl Row {
         MARKS.iter().any(|it| memchr::memmem::find(json, it).is_some())
     }
 
-    /// The row of a document by the options it is read with; nothing where the document is the conversation.
+    /// The row that a document is, judged by the read options; `None` if the document is the conversation.
     pub(crate) fn of(json: &[u8], read: &ReadOptions) -> Result<Option<Self>, Refusal> {
         match read.fields.is_empty() {
             true => Ok(None),
@@ -146,7 +146,7 @@ impl Row {
         }
     }
 
-    /// The row that a document is which was refused as a conversation.
+    /// The row that a document is, after it was refused as a conversation.
     ///
     /// Fails with that refusal for any other document.
     pub(crate) fn instead(
@@ -196,12 +196,12 @@ impl Row {
         if self.is_answer { rules.with_continued() } else { rules }
     }
 
-    /// Whether its kind was recognised, so that its conversation goes into another format alone (RW-7).
+    /// Whether its kind was recognised. A conversion then writes only its conversation (RW-7).
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// The answers of its pairs that are bodies: what they have beside the messages is in no conversation.
+    /// The answers that are response bodies. Their members beside the messages are in no conversation.
     pub(crate) fn answers(&self) -> impl Iterator<Item = String> {
         let sides = self.slots.iter().filter_map(|it| match &it.sides {
             Sides::Two { output, .. } => output.as_ref(),
@@ -228,7 +228,7 @@ impl Row {
         let Some(slot) = self.slots.get(number).filter(|_| !found.is_empty()) else { return };
         let (asked, answered) = slot.two_sides();
         if found.iter().any(|it| it.at.pointer.is_none()) && slot.keeps_places() {
-            // What was found by a quick look has no places yet.
+            // Findings of a quick check have no places yet.
             if let Ok(document) = Document::read(&slot.document, &self.read) {
                 document.locate(&slot.document, found);
             }
@@ -251,8 +251,8 @@ impl Row {
         self.with_answers(documents, format, |_, _| {})
     }
 
-    /// As [`Row::with`], of mended conversations; adds the values to the edits that an answer had and that are neither in
-    /// it now nor named: what a body has beside its messages is in no conversation.
+    /// As [`Row::with`], for repaired conversations. Also adds the losses of response bodies to the edits, because
+    /// their members beside the messages are in no conversation.
     pub(crate) fn mended(
         &self,
         documents: &[Option<Vec<u8>>],
@@ -267,7 +267,7 @@ impl Row {
             }
             let account = account_of_edits(old.as_bytes(), text, format, &self.read, edits);
             let mut found = account.lost;
-            // Its place is counted in the answer alone, whose messages come after those of the request.
+            // Its position counts from the answer, whose messages follow those of the request.
             let n_asked = self.slots[number].n_asked();
             found.iter_mut().for_each(|it| it.at.message = it.at.message.map(|it| it + n_asked));
             self.place(number, &mut found);
@@ -277,7 +277,7 @@ impl Row {
         Ok(out)
     }
 
-    /// As [`Row::with`]; hands each answer that is written on, with the number of its conversation.
+    /// As [`Row::with`]; also passes each written answer on, with the number of its conversation.
     fn with_answers<'r>(
         &'r self,
         documents: &[Option<Vec<u8>>],
@@ -328,14 +328,14 @@ impl Row {
     }
 }
 
-/// The answer of a pair, as it is written.
+/// The written answer of a pair.
 struct Written<'r, 'w> {
     side: &'r Side,
     text: &'w [u8],
 }
 
 impl Slot {
-    /// Whether it is a pair, and this its answer.
+    /// Whether this is the answer of a pair.
     fn is_answer(&self, side: &Side) -> bool {
         let Sides::Two { output: Some(output), .. } = &self.sides else { return false };
         output.range == side.range
@@ -354,12 +354,12 @@ impl Slot {
         [&*asked.pointer, &answered.pointer].into_iter()
     }
 
-    /// Whether places in the document are places in the row.
+    /// Whether offsets in the document can be converted to offsets in the row.
     fn keeps_places(&self) -> bool {
         matches!(&self.sides, Sides::One(it) if !it.is_encoded)
     }
 
-    /// The values of the request and of the answer; one for both where there is one.
+    /// The values of the request and of the answer; the same one if there is only one.
     fn two_sides(&self) -> (&Side, &Side) {
         match &self.sides {
             Sides::One(it) => (it, it),
@@ -371,7 +371,7 @@ impl Slot {
         }
     }
 
-    /// How many messages the request has.
+    /// The number of messages of the request.
     fn n_asked(&self) -> usize {
         match self.sides {
             Sides::One(_) => usize::MAX,
@@ -379,7 +379,7 @@ impl Slot {
         }
     }
 
-    /// What the values are of a new document, as JSON.
+    /// The new JSON of the values, from a new document.
     fn written(
         &self,
         row: &str,
@@ -420,8 +420,8 @@ impl Slot {
     }
 }
 
-/// How many messages at the end of a conversation are the answer: from the first message of the old answer on, or where
-/// that is not there any more as many of the assistant and of tools as it had.
+/// The number of messages at the end of a conversation that are the answer: all from the first message of the old
+/// answer, or, if that is gone, as many assistant and tool messages as the old answer had.
 fn n_of_answer(messages: &[Message], old: &[Message], n_answered: usize) -> usize {
     let is_same = |it: &Message, first: &Message| {
         let calls =
@@ -436,7 +436,7 @@ fn n_of_answer(messages: &[Message], old: &[Message], n_answered: usize) -> usiz
     }
 }
 
-/// The conversation in a member; nothing where it is null.
+/// The conversation in a member; `None` for null.
 fn field(row: &str, found: RowValue, read: &ReadOptions) -> Result<Option<Slot>, Refusal> {
     let Some((side, text)) = side(row, found) else { return Ok(None) };
     if matches!(text.trim_ascii_start().as_bytes().first(), Some(b'[' | b'{')) {
@@ -453,8 +453,8 @@ fn field(row: &str, found: RowValue, read: &ReadOptions) -> Result<Option<Slot>,
     Err(refusal.into())
 }
 
-/// No conversation is inside another: an edit of the one would be undone by that of the other. One request may have
-/// several answers.
+/// Fails if one conversation is inside another: their edits would overwrite each other. One request may have several
+/// answers.
 fn apart(slots: &[Slot]) -> Result<(), Refusal> {
     let mut sides: Vec<_> = slots.iter().flat_map(Slot::sides).collect();
     sides.sort_by_key(|it| (it.range.start, Reverse(it.range.end)));
@@ -474,7 +474,7 @@ fn apart(slots: &[Slot]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Where the conversation of a row is that may have a request and an answer: in both, or in the first that it has.
+/// The paths of the conversation in a row with a request, an answer or both.
 fn halves(row: &str, paths: Vec<FieldPath>) -> Result<Vec<RowFields>, Refusal> {
     let has = |path: &FieldPath| -> Result<bool, Refusal> {
         let found = path.find(row).map_err(msg_core::Error::from)?;

@@ -16,10 +16,10 @@ use msg_formats::HeadEdit;
 
 use crate::head_edits::{HeadEdits, Tense};
 
-/// A request, and the provider that it is for.
+/// A request and its provider.
 pub(crate) struct Asked<'a> {
     pub(crate) head: &'a RequestHead,
-    /// The profile, with what differs for the model.
+    /// The profile, for the requested model.
     pub(crate) profile: &'a Profile,
     pub(crate) messages: &'a [Message],
     /// The name of the format.

@@ -7,25 +7,25 @@ use msg_core::request::{Effort, RequestHead, Thinking};
 
 use super::{Asked, Refused};
 
-/// What an API takes.
+/// The ranges that an API accepts.
 struct Limits {
     temperature: f64,
-    /// The fewest tokens that an answer may be limited to.
+    /// The minimum for the maximum tokens of an answer.
     tokens: u64,
-    /// The most texts at which the model stops; none if no limit is known.
+    /// The maximum number of stop sequences; `None` if unknown.
     stops: Option<usize>,
-    /// The most answers at once.
+    /// The maximum number of answers.
     choices: Option<u64>,
-    /// Whether penalties are from -2 to 2.
+    /// Whether penalties must be from -2 to 2.
     penalties: bool,
-    /// The most of the likeliest tokens.
+    /// The maximum of `top_logprobs`.
     logprobs: Option<u64>,
-    /// The least and the most effort; none if no range is known.
+    /// The lowest and the highest effort; `None` if unknown.
     efforts: Option<(Effort, Effort)>,
 }
 
 impl Limits {
-    /// Of a profile; none if nothing is known of its settings.
+    /// The ranges of a profile's API; `None` if unknown.
     fn of_profile(profile: &Profile) -> Option<Self> {
         let common = Self {
             temperature: 2.0,
@@ -57,7 +57,7 @@ impl Limits {
     }
 }
 
-/// What is outside of its range; the mend is the nearest value.
+/// Settings outside of their range. The repair is the nearest value.
 pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
     let Some(limits) = Limits::of_profile(asked.profile) else { return Vec::new() };
     let mut res = numbers(asked.head, &limits);
@@ -107,7 +107,7 @@ fn counts(head: &RequestHead, limits: &Limits) -> Vec<Refused> {
     counts.into_iter().filter_map(outside).collect()
 }
 
-/// Too many texts at which the model stops; the first ones stay.
+/// Too many stop sequences. The repair keeps the first ones.
 fn stops(head: &RequestHead, limits: &Limits) -> Option<Refused> {
     let most = limits.stops.filter(|it| head.stop.len() > *it)?;
     let first = RawJson::written(|it| it.array(&head.stop[..most], |it, text| it.str(text)));
@@ -139,7 +139,7 @@ fn effort(asked: &Asked<'_>, limits: &Limits) -> Option<Refused> {
     Some(outside(head, "effort", &range, &format!("`{}`", effort.word()), nearest))
 }
 
-/// Fewer tokens for thinking than Anthropic takes.
+/// A thinking budget below Anthropic's minimum.
 fn budget(asked: &Asked<'_>) -> Option<Refused> {
     let Some(Thinking::Budget(tokens @ ..1024)) = asked.head.reasoning.thinking else {
         return None;
@@ -148,7 +148,7 @@ fn budget(asked: &Asked<'_>) -> Option<Refused> {
     let least = RawJson::written(|it| it.u64(1024));
     let text = format!("`thinking.budget_tokens` must be at least 1024, found {tokens}");
     let refused = Refused::of(&text, pointer);
-    // So many do not fit: raising it would not help.
+    // With so few tokens for the answer, the minimum does not fit, so the setting is removed.
     let is_short =
         asked.head.max_tokens.is_some_and(|it| it <= 1024) && asked.head.tools.is_empty();
     (asked.profile.name == "anthropic").then(|| match is_short {
@@ -157,7 +157,7 @@ fn budget(asked: &Asked<'_>) -> Option<Refused> {
     })
 }
 
-/// A setting, by its word in a head, that must be in a range, and the value that is nearest.
+/// A setting outside of its range, by its name in a head. The repair is the nearest value.
 fn outside(
     head: &RequestHead,
     word: &str,

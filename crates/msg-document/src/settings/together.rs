@@ -12,7 +12,7 @@ use msg_formats::HeadEdit;
 
 use super::{Asked, Refused};
 
-/// What is refused of a request in the provider's own format.
+/// Refused combinations in a request in the provider's own format.
 pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
     if !asked.is_own() {
         return Vec::new();
@@ -41,12 +41,12 @@ pub(super) fn refused(asked: &Asked<'_>) -> Vec<Refused> {
     res
 }
 
-/// Whether a setting is a number other than 1, which is what all of them are by default.
+/// Whether a setting is a number other than 1, the default of these settings.
 fn differs(number: Option<&RawJson>) -> bool {
     number.and_then(|it| it.parse::<f64>().ok()).is_some_and(|it| it != 1.0)
 }
 
-/// Settings that the model takes with their defaults alone (PM-197, PM-204, PM-209 to PM-211).
+/// Settings that the model accepts only with their default values (PM-197, PM-204, PM-209 to PM-211).
 fn defaults_only(asked: &Asked<'_>) -> impl Iterator<Item = Refused> {
     let refused = |word: &&String| {
         let value = Settings::value(asked.head, word);
@@ -58,7 +58,7 @@ fn defaults_only(asked: &Asked<'_>) -> impl Iterator<Item = Refused> {
         let text = format!("`{name}` must be left out for this model");
         Refused::of(&text, &pointer).removed(&pointer)
     };
-    // The models of OpenAI that can be told not to think take them then.
+    // OpenAI models accept them if thinking is turned off.
     let is_off = asked.head.reasoning.thinking == Some(Thinking::Off);
     let is_taken =
         is_off && matches!(&*asked.profile.name, "openai" | "azure" | "openai-responses");
@@ -77,7 +77,7 @@ fn is_default(word: &str, value: &RawJson) -> bool {
     }
 }
 
-/// Two settings of sampling, of which the model takes one (PM-196).
+/// Two sampling settings of which the model accepts only one (PM-196).
 fn both_of_sampling(asked: &Asked<'_>) -> Option<Refused> {
     let of = &asked.head.sampling;
     let both = of.temperature.is_some() && of.top_p.is_some();
@@ -85,7 +85,7 @@ fn both_of_sampling(asked: &Asked<'_>) -> Option<Refused> {
     (asked.profile.one_of_sampling && both).then(|| Refused::of(text, "/top_p").removed("/top_p"))
 }
 
-/// The older name of the most tokens of an answer, which newer models do not take (PM-85, PM-161).
+/// `max_tokens`, which newer models refuse in favour of `max_completion_tokens` (PM-85, PM-161).
 fn completion_tokens(asked: &Asked<'_>) -> Option<Refused> {
     let has = |name: &str| asked.head.members.iter().any(|it| it == name);
     if !asked.profile.completion_tokens_only || !has("max_tokens") {
@@ -101,10 +101,10 @@ fn completion_tokens(asked: &Asked<'_>) -> Option<Refused> {
     Some(refused.mended(fix, [("/max_tokens", edit)]))
 }
 
-/// The smallest budget for thoughts that Claude takes.
+/// Claude's minimum thinking budget.
 const LEAST_BUDGET: u64 = 1024;
 
-/// What does not go with the thinking of Claude (PM-21 to PM-23, PM-194 to PM-197).
+/// Settings that Claude refuses together with thinking (PM-21 to PM-23, PM-194 to PM-197).
 fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
     let head = asked.head;
     let budget = match head.reasoning.thinking {
@@ -117,7 +117,7 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         Some(Thinking::Off) | None => return Vec::new(),
     };
     let mut res = Vec::new();
-    // Where the model takes no sampling at all, that is said before.
+    // If the model refuses all sampling settings, `defaults_only` reports that.
     if asked.profile.refused_settings.is_empty() {
         res.extend(sampling_beside_thinking(asked));
     }
@@ -134,7 +134,7 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         res.push(Refused::of(&text, "/thinking").mended(fix, edits));
         return res;
     }
-    // What thinks adaptively may be forced: recorded requests that were answered.
+    // With adaptive thinking a call may be forced: recorded requests were answered.
     if matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_))) {
         let text = "`tool_choice` must not force a call while thinking is on";
         let fix = ("leave the choice to the model", "left the choice to the model");
@@ -146,13 +146,13 @@ fn thinking(asked: &Asked<'_>) -> Vec<Refused> {
         res.push(Refused::of(text, "/tool_choice").mended(fix, edits));
     }
     if let Some(most) = head.max_tokens.filter(|it| *it <= budget && head.tools.is_empty()) {
-        // Between calls of tools the budget may be greater.
+        // With interleaved thinking the budget may be greater.
         let text = format!(
             "`thinking.budget_tokens` must be less than `max_tokens`, found {budget} and {most}"
         );
         let refused = Refused::of(&text, "/thinking/budget_tokens");
         res.push(match most > LEAST_BUDGET {
-            // What is left is for the answer.
+            // Half of the tokens are left for the answer.
             true => {
                 let budget = LEAST_BUDGET.max(most / 2);
                 let fix = (format!("lower it to {budget}"), format!("lowered it to {budget}"));
@@ -185,7 +185,7 @@ fn sampling_beside_thinking(asked: &Asked<'_>) -> Vec<Refused> {
     res
 }
 
-/// Functions for a model that takes them in Chat Completions only where it does not think (PM-241, PM-242).
+/// Functions in Chat Completions for a model that accepts them only with thinking off (PM-241, PM-242).
 fn effort_beside_tools(asked: &Asked<'_>) -> Option<Refused> {
     const EFFORT: &str = "/reasoning_effort";
     let head = asked.head;
@@ -215,7 +215,7 @@ fn effort_beside_tools(asked: &Asked<'_>) -> Option<Refused> {
     }
 }
 
-/// A call that is forced while DeepSeek thinks, which V4 does unless it is told not to (PM-212).
+/// A forced call while DeepSeek thinks. V4 thinks unless the request turns it off (PM-212).
 fn forced_while_thinking(asked: &Asked<'_>) -> Option<Refused> {
     let head = asked.head;
     let is_forced = matches!(head.tool_choice, Some(ToolChoice::Required | ToolChoice::Tool(_)));
@@ -234,7 +234,7 @@ fn forced_while_thinking(asked: &Asked<'_>) -> Option<Refused> {
     })
 }
 
-/// Tools of one name (PM-27). One that is given twice goes.
+/// Several tools with the same name (PM-27). An exact duplicate is removed.
 fn repeated_tools(asked: &Asked<'_>) -> Vec<Refused> {
     let (mut seen, mut res) = (HashMap::new(), Vec::new());
     for it in asked.head.tools.iter().filter_map(Tool::function) {
@@ -256,15 +256,15 @@ fn is_same(a: &Function, b: &Function) -> bool {
         rest: Vec::new(),
         ..it.clone()
     };
-    // The schema is compared first: the tool that is looked at would be copied for each other one.
+    // Compares the schema first, to avoid a copy of the tool for each comparison.
     let may_be = a.rest.is_empty() && b.rest.is_empty() && a.parameters == b.parameters;
     may_be && placed(a) == placed(b)
 }
 
-/// What chat requests only take beside tools (PM-198 to PM-200).
+/// Settings that chat requests accept only with tools (PM-198 to PM-200).
 fn without_tools(asked: &Asked<'_>) -> Vec<Refused> {
     let has = |name: &str| asked.head.members.iter().any(|it| it == name);
-    // The shape of what is not a list of tools is told of elsewhere.
+    // The shape rules report a value that is not a list of tools.
     let is_unread = asked.head.rest.iter().any(|it| matches!(&*it.0, "tools" | "functions"));
     if !asked.head.tools.is_empty() || is_unread {
         return Vec::new();
@@ -281,7 +281,7 @@ fn without_tools(asked: &Asked<'_>) -> Vec<Refused> {
     res
 }
 
-/// What chat requests only take of a stream (PM-201).
+/// A setting that chat requests accept only for streams (PM-201).
 fn without_stream(asked: &Asked<'_>) -> Option<Refused> {
     let has_options = asked.head.members.iter().any(|it| it == "stream_options");
     let text = "`stream_options` is only taken where `stream` is true";
@@ -289,7 +289,7 @@ fn without_stream(asked: &Asked<'_>) -> Option<Refused> {
     (has_options && asked.head.stream != Some(true)).then(refused)
 }
 
-/// JSON of any shape, which has to be asked for in a text, too (PM-146, PM-202).
+/// JSON mode, which requires the word JSON in the messages (PM-146, PM-202).
 fn without_the_word(asked: &Asked<'_>, pointer: &str) -> Option<Refused> {
     if asked.head.response_format != Some(ResponseFormat::Json) {
         return None;
@@ -305,7 +305,7 @@ fn without_the_word(asked: &Asked<'_>, pointer: &str) -> Option<Refused> {
     (!parts.any(is_asked_for)).then(|| Refused::of(text, pointer))
 }
 
-/// A call that Anthropic is to force of a tool that is not there (PM-246, PM-247).
+/// A forced call of a tool that an Anthropic request does not define (PM-246, PM-247).
 fn choice_without_tool(asked: &Asked<'_>) -> Option<Refused> {
     const CHOICE: &str = "/tool_choice";
     let head = asked.head;
@@ -327,7 +327,7 @@ fn choice_without_tool(asked: &Asked<'_>) -> Option<Refused> {
     Some(if head.tools.is_empty() { refused.removed(CHOICE) } else { refused })
 }
 
-/// How Gemini is to call functions where there are none (PM-248). Tools of a cache are not seen.
+/// Gemini's function calling settings without functions (PM-248). Tools in a cache are not visible.
 fn config_without_functions(asked: &Asked<'_>) -> Option<Refused> {
     let head = asked.head;
     let is_cached = head.members.iter().any(|it| it.starts_with("cached"));
@@ -352,7 +352,7 @@ fn config_without_functions(asked: &Asked<'_>) -> Option<Refused> {
     Some(refused.mended((fix.0.to_owned(), fix.1.to_owned()), edits))
 }
 
-/// Calls and results without the tools that they are of (PM-99), and a list of tools that is empty (PM-245).
+/// Calls and results without tool definitions (PM-99), and an empty list of tools (PM-245).
 fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
     const CONFIG: &str = "/toolConfig";
     let head = asked.head;
@@ -365,7 +365,7 @@ fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
         return None;
     }
     if !has_calls {
-        // The shape of what is not a list of tools is told of elsewhere.
+        // The shape rules report a value that is not a list of tools.
         let is_unread =
             head.rest.iter().any(|it| matches!(&*it.0, "toolConfig" | "toolConfig.tools"));
         let refused = || Refused::of("`toolConfig` must have tools", CONFIG).removed(CONFIG);
@@ -386,7 +386,7 @@ fn without_tool_config(asked: &Asked<'_>) -> Option<Refused> {
     })
 }
 
-/// A declaration of each tool that messages call, if all of their names are names of tools.
+/// A definition of each tool that the messages call, if all names are valid tool names.
 fn called_tools(asked: &Asked<'_>) -> Option<RawJson> {
     let calls = asked.messages.iter().flat_map(Message::tool_calls);
     let mut names: Vec<_> = calls.map(|it| it.name.as_str()).collect();

@@ -11,8 +11,8 @@ use msg_json::Reader;
 use super::{has_mark, mended::read};
 use crate::api_shapes::{has_other_calls, may_have_text_call};
 
-/// Whether a text of the model that is not kept has a call in it. Without the text of the document each may have one.
-/// Linear: reads the messages whose text has a sign of a call.
+/// Whether a long assistant text, which is not kept, contains a call. Without the JSON of the document, any such text
+/// may. Linear: reads only messages whose text has a sign of a call.
 pub(super) fn hides_calls(messages: &[Message], place: &ListPlace, json: Option<&str>) -> bool {
     let is_cut = |it: &Message| {
         it.role == Role::Assistant && it.parts.iter().filter_map(Part::as_text).any(has_mark)
@@ -21,7 +21,7 @@ pub(super) fn hides_calls(messages: &[Message], place: &ListPlace, json: Option<
     cut.any(|(at, _)| json.is_none_or(|json| has_calls(json, place.starts[at])))
 }
 
-/// Whether the message that begins here has calls in its texts, or is not understood alone.
+/// Whether the message at this offset has calls in its texts, or cannot be read by itself.
 fn has_calls(json: &str, start: usize) -> bool {
     let Ok(message) = Reader::from_text(&json[start..]).raw() else { return true };
     may_have_text_call(message)

@@ -14,13 +14,13 @@ use super::message::{Names, Passed};
 use super::{Cursor, LONG, MARK};
 use crate::api_shapes::{is_base64, is_data, is_sound_url, is_url};
 
-/// Whether a profile judges all the data of media, or their size.
+/// Whether a profile has rules about the whole data of media, or their size.
 pub(super) fn judges_data(profile: &Profile) -> bool {
     profile.image_bytes_max > 0 || profile.image_side_max > 0 || profile.many_images > 0
 }
 
-/// The medium that a member of a part holds, with the name of the member; nothing where it is not of the usual form, or a
-/// word of it or its data are not what the API has.
+/// The medium in a member of a part, with the name of the member. `None` if its form is unusual, or a word or its data
+/// are invalid.
 pub(super) fn medium<S: Cursor>(
     source: &mut S,
     name: &str,
@@ -34,7 +34,7 @@ pub(super) fn medium<S: Cursor>(
     let (mut texts, mut passed) = ([None, None, None], Passed::default());
     let mut has_word = word != "format";
     source.object(|source, member| {
-        // Of a member that occurs twice the reader of documents says more.
+        // The reader of documents reports a duplicate member.
         (source.kind()? == Kind::String && passed.is_new(member)).then_some(())?;
         if let Some(at) = members.iter().position(|it| *it == member) {
             let text = source.brief()?;
@@ -52,7 +52,7 @@ pub(super) fn medium<S: Cursor>(
     part(name, texts).filter(|_| has_word).map(|it| (name, it))
 }
 
-/// Whether a text is data, or a link to them, as the API has them.
+/// Whether a text is valid data, or a valid link.
 fn is_sound(name: &str, text: &str) -> bool {
     match name {
         "image_url" => is_url(text) && is_sound_url(text),
@@ -72,16 +72,16 @@ fn part(name: &str, [data, file_id, filename]: [Option<String>; 3]) -> Option<Pa
     })
 }
 
-/// How a text begins, marked if it goes on; nothing where that does not tell the type of its data.
+/// The beginning of a text, with a mark if it is cut. `None` if the beginning does not tell the type of the data.
 fn beginning(text: Cow<'_, str>) -> Option<String> {
     if text.len() < LONG {
         return Some(text.into_owned());
     }
-    // What is long may come as it is spelled in JSON.
+    // A long text may be escaped as in JSON.
     let begin = text.get(..LONG).filter(|it| !it.contains('\\'))?;
     let is_told = !begin.starts_with("data:") || begin[..LONG - DATA].contains(',');
     is_told.then(|| format!("{begin}{MARK}"))
 }
 
-/// So many bytes of data tell what they are.
+/// The bytes of data that are enough to recognise their type.
 const DATA: usize = 32;

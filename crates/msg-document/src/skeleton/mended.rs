@@ -41,7 +41,7 @@ pub enum MendedMessage {
     New(Vec<u8>),
 }
 
-/// The mended list; nothing where it depends on more than there is.
+/// The repaired list; `None` if the repair requires the whole document.
 pub(super) fn repair(
     document: &mut Document,
     names: &Names,
@@ -56,7 +56,7 @@ pub(super) fn repair(
     let before = Before { messages: document.messages(), whole: &[] };
     let mut messages = mended_messages(after?, &before);
     let touched = touched(&messages, document.messages().len());
-    // The breakpoint of a message that goes moves to one that stays.
+    // Moving the breakpoint of a dropped message requires the whole document.
     if !touched.is_empty() && names.has_breakpoints() {
         return None;
     }
@@ -75,7 +75,7 @@ pub(super) fn repair(
     messages.filter(is_sound).map(|messages| (messages, edits))
 }
 
-/// The mended list, and what was changed; nothing where errors stay, of which the whole document tells.
+/// The repaired list and the edits; `None` if errors remain, because they require the whole document.
 fn repaired<'m>(
     messages: &'m [Message],
     options: &ChainOptions,
@@ -89,14 +89,14 @@ fn repaired<'m>(
     Some((list, found))
 }
 
-/// The messages of a document as they were.
+/// The messages of a document before the repair.
 struct Before<'m> {
     messages: &'m [Message],
-    /// What there was in the place of those that were read whole.
+    /// The skeleton messages that were replaced by whole ones, each with its index.
     whole: &'m [(usize, Message)],
 }
 
-/// What each message is beside those that were there; nothing where only a message that is read whole tells.
+/// Compares each repaired message with those before. `None` for a message that must be read whole.
 fn mended_messages(after: MendedList<'_>, before: &Before<'_>) -> Vec<Option<MendedMessage>> {
     let of = |(message, origin): (Cow<'_, Message>, MessageOrigin)| {
         let at = origin.message;
@@ -119,7 +119,7 @@ fn mended_messages(after: MendedList<'_>, before: &Before<'_>) -> Vec<Option<Men
     after.into_iter().map(of).collect()
 }
 
-/// The messages that say something else than they did, and those that went, perhaps into others.
+/// The indices of messages whose meaning changed, and of those that were dropped or merged.
 fn touched(messages: &[Option<MendedMessage>], n_before: usize) -> Vec<usize> {
     let mut is_own = vec![false; n_before];
     for message in messages.iter().flatten() {
@@ -130,7 +130,7 @@ fn touched(messages: &[Option<MendedMessage>], n_before: usize) -> Vec<usize> {
     (0..n_before).filter(|at| !is_own[*at]).collect()
 }
 
-/// The places where a message has other texts, if it is the same but for them.
+/// The changed texts of a message by JSON Pointer; `None` if anything else changed.
 fn changes(before: &Message, after: &Message) -> Option<Vec<(String, String)>> {
     let is_same = before.role == after.role && before.name == after.name;
     if !is_same || before.extra != after.extra || before.parts.len() != after.parts.len() {
@@ -168,7 +168,7 @@ fn call_changes(
     compare("type", before.kind.as_str(), after.kind.as_str());
     compare("function/arguments", before.arguments.text(), after.arguments.text());
     let is_same = before.name == after.name && before.signature == after.signature;
-    // One of the old form becomes one of the new.
+    // A call in the old form becomes one in the new form.
     let has_place = before.extra.is_empty() || changes.len() == n_changes;
     (is_same && has_place && before.extra == after.extra).then_some(())
 }
@@ -188,23 +188,23 @@ fn result_changes(
     (is_same && before.content == after.content).then_some(())
 }
 
-/// So many messages in a JSON array.
+/// Reads a JSON array of `n` messages.
 pub(super) fn read(json: &[u8], n: usize) -> Option<Vec<Message>> {
     let (messages, notes) = Format::default().read_messages(json).ok()?;
     (messages.len() == n && notes.is_empty()).then_some(messages)
 }
 
-/// The JSON of a message that is whole.
+/// The JSON of a whole message.
 fn written(message: Message) -> Option<MendedMessage> {
     let mut json = Vec::new();
     let options = WriteOptions::default();
     Format::default().write_messages(&mut vec![message], &options, &mut json);
-    // Something of a message that is not whole may have come into it.
+    // Text of a skeleton message may have been merged into it.
     let is_whole = memchr::memmem::find(&json, MARK.encode_utf8(&mut [0; 4]).as_bytes()).is_none();
     is_whole.then_some(MendedMessage::New(json))
 }
 
-/// The members of a message that was inserted, as they are written: a text of the user, or the result of a call.
+/// The members of an inserted message: a user text, or a result.
 fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
     let [part] = message.parts.as_slice() else { return None };
     let (role, call_id, name, text) = match (&message.role, part) {
@@ -221,11 +221,11 @@ fn texts(message: &Message) -> Option<Vec<(&'static str, String)>> {
     texts.map(|(member, text)| is_plain(text).then(|| (member, text.to_owned()))).collect()
 }
 
-// The repair of a document by its skeleton: the mended messages are put into the text that the document was read from.
+// Repair of a document by its skeleton: the repaired messages replace those in the source text.
 //
-// Only the messages that an edit touches are read whole, written and accounted for.
+// Reads, writes and accounts for only the messages that an edit touches.
 
-/// The mended document, whose messages are at a place of its text; nothing where it depends on more than there is.
+/// The repaired document; `None` if the repair requires the whole document.
 pub(super) fn repair_in_place(
     document: &mut Document,
     names: &Names,
@@ -248,7 +248,7 @@ pub(super) fn repair_in_place(
         let pieces = pieces(list, &mended)?;
         text = Cow::Owned(list.spliced(&pieces));
         if !lost(list, &pieces, &edits)?.is_empty() {
-            // What was kept may say it too.
+            // The value may also be in a message that was kept.
             let found =
                 account_of_edits(json.as_bytes(), &text, Format::default(), &options.read, &edits);
             edits.extend(found.lost);
@@ -267,7 +267,7 @@ fn elements(list: &MessageList<'_>, places: &[usize]) -> Option<String> {
     Some(format!("[{}]", elements?.join(",")))
 }
 
-/// The mended list as JSON.
+/// The repaired list as JSON, in pieces.
 fn pieces<'s>(list: &MessageList<'s>, mended: &'s [MendedMessage]) -> Option<Vec<Piece<'s>>> {
     let mut res = Vec::with_capacity(mended.len());
     for it in mended {
@@ -292,8 +292,8 @@ fn pieces<'s>(list: &MessageList<'s>, mended: &'s [MendedMessage]) -> Option<Vec
     Some(res)
 }
 
-/// The values that are not in what was written, and that no edit names. What was kept is not looked at: a text without
-/// letters represents it, which says nothing.
+/// The values that are missing in the written text and that no edit names. Kept messages are not compared: an empty
+/// text represents them.
 fn lost(
     list: &MessageList<'_>,
     pieces: &[Piece<'_>],
@@ -327,10 +327,10 @@ fn lost(
     Some(account_in_place((&source, &written), Format::default(), edits, &messages).lost)
 }
 
-/// Represents what was kept.
+/// The empty text that represents kept messages.
 const NOTHING: &str = "\"\"";
 
-/// The messages that were touched in native form, each in its place.
+/// The touched messages in native form, each at its index.
 fn native(list: &MessageList<'_>, touched: &[bool]) -> Option<String> {
     let places: Vec<usize> = (0..touched.len()).filter(|it| touched[*it]).collect();
     let json = elements(list, &places)?;

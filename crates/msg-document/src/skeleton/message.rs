@@ -16,12 +16,12 @@ use crate::lead::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
 use msg_session::marks::text_hash;
 
-/// Of more names than these, some of which may come twice, the reader of documents says more.
+/// An object with more names is read whole, because checking them for duplicates would be slow.
 const MANY: usize = 32;
-/// Room for so many messages is taken at once: growing step by step would move the first of them twice.
+/// The initial capacity of the list, so that short lists do not grow.
 const ROOM: usize = 8;
 
-/// The names that an object had so far, by their hashes.
+/// The hashes of the names in an object so far.
 #[derive(Default)]
 pub(super) struct Passed {
     hashes: [u64; MANY],
@@ -29,7 +29,7 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    /// Whether a name, which counts from now on, comes for the first time and is not one of too many.
+    /// Whether a name is new and not one too many. Remembers it.
     pub(super) fn is_new(&mut self, name: &str) -> bool {
         let hash = text_hash(name);
         let is_new = !self.hashes[..self.n].contains(&hash);
@@ -39,38 +39,38 @@ impl Passed {
     }
 }
 
-/// What was found in a document.
+/// The skeleton of a conversation, before it is a document.
 #[derive(Default)]
 pub(super) struct Conversation {
     pub(super) messages: Vec<Message>,
-    /// There is more that some provider may judge, and of which nothing is kept.
+    /// Whether members were dropped about which some provider may have a rule.
     pub(super) has_more: bool,
     pub(super) seen: Seen,
     pub(super) place: ListPlace,
-    /// What a request asks that a rule looks at: its model.
+    /// The part of the head that rules need: the model.
     pub(super) head: Option<RequestHead>,
     shapes: Shapes,
 }
 
-/// What was seen in the messages of a document.
+/// Facts about the messages of a document.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// So many contents were read.
+    /// The number of texts that were read.
     texts: usize,
-    /// The members of messages, parts and calls that no rule of the chain looks at: some provider may refuse the name.
+    /// The names of members that no chain rule reads. A provider may refuse the name.
     pub(super) names: Names,
-    /// Something is missing that an API may ask for, and that a rule of the chain only misses.
+    /// Whether a member is missing that an API may require and that no chain rule reports.
     pub(super) lacks: bool,
-    /// There are media, of which only the beginnings are kept.
+    /// Whether there are media. Only the beginning of their data is kept.
     pub(super) has_media: bool,
 }
 
-/// Names of members that are not kept, each once.
+/// Names of members that are not kept, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Of those that are null, or an empty list.
+    /// Members that are null or an empty list.
     nulls: Vec<Box<str>>,
-    /// Of those that say something.
+    /// Members with any other value.
     others: Vec<Box<str>>,
 }
 
@@ -83,22 +83,22 @@ impl Names {
         add(&mut self.others, name);
     }
 
-    /// Whether one of them asks for a cache breakpoint.
+    /// Whether one of them is a cache breakpoint.
     pub(super) fn has_breakpoints(&self) -> bool {
         self.others.iter().any(|it| MARKERS.contains(&&**it))
     }
 
-    /// Whether there are none.
+    /// Whether it has no names.
     pub(super) fn is_empty(&self) -> bool {
         self.nulls.is_empty() && self.others.is_empty()
     }
 
-    /// Whether none of them says something.
+    /// Whether all of them are null or empty.
     pub(super) fn say_nothing(&self) -> bool {
         self.others.is_empty()
     }
 
-    /// Whether a provider may look at one of them.
+    /// Whether a provider may have a rule about one of them.
     pub(super) fn are_judged_by(&self, profile: &Profile) -> bool {
         let is_in = |list: &[String], name: &str| list.iter().any(|it| it == name);
         let is_refused = |it: &str| is_in(&profile.refused_members, it);
@@ -128,28 +128,28 @@ pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
         res.head = Some(RequestHead::default());
         let mut passed = Passed::default();
         source.object(|source, name| {
-            // The reader of documents says more of a member that comes twice, and of very many.
+            // The reader of documents reports duplicates, and handles very many members.
             if passed.is_new(name) { res.member(source, name) } else { None }
         })?;
     }
     let shapes = std::mem::take(&mut res.shapes);
-    // Roles alone are of anybody.
+    // Messages with roles only may have any format.
     res.messages.iter().any(|it| !it.parts.is_empty()).then_some(())?;
     shapes.are_of_chat(is_list).then_some(res)
 }
 
-/// A tool that is not a tool of Anthropic, whose requests are recognised by them.
+/// Skips a tool. `None` for an Anthropic tool, which identifies a request to Anthropic.
 fn tool<S: Cursor>(source: &mut S) -> Option<()> {
     source.object(|source, name| if name == "input_schema" { None } else { source.skip() })
 }
 
 impl Conversation {
-    /// A member of a request.
+    /// Reads or skips a member of a request.
     fn member(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match name {
             "messages" if self.messages.is_empty() => self.list(source),
             "messages" | "choices" => None,
-            // A request to a model of Anthropic may be one of its own API.
+            // A request for a Claude model may be one to Anthropic's API.
             "model" if source.kind()? == Kind::String => {
                 let model = source.text()?.into_owned();
                 let is_of_anthropic = model.starts_with("claude");
@@ -164,7 +164,7 @@ impl Conversation {
             }
             "stream" if source.kind()? == Kind::Bool => source.skip(),
             _ => {
-                // What a request says of thinking decides whether thoughts may be missing.
+                // The thinking settings decide whether reasoning may be missing.
                 self.has_more |= name == "model"
                     || ["reasoning", "thinking"].iter().any(|it| name.starts_with(it));
                 self.shapes.request.of_request(source, name)
@@ -195,12 +195,12 @@ impl Conversation {
             self.shapes.push(draft.whole_shape(*unusual))?;
         }
         let has_saying = draft.has_saying;
-        // What such a message says may be in that member: the reader of documents names it (RG-11).
+        // An otherwise empty message may have its content in that member. The reader of documents reports it (RG-11).
         draft.into_message().filter(|it| !has_saying || is_said(it))
     }
 }
 
-/// Members that are read seldom or passed over: after those that have bits of their own, each has one too.
+/// Members that are rare or skipped. Their bits follow those of the common members.
 const OTHERS: [&str; 13] = [
     "annotations",
     "audio",
@@ -217,10 +217,10 @@ const OTHERS: [&str; 13] = [
     "weight",
 ];
 
-/// The members of a message as they came.
+/// The members of a message, as read so far.
 #[derive(Default)]
 struct Draft {
-    /// A bit for each member that was read.
+    /// The members that were read, one bit for each.
     seen: u32,
     role: Option<Role>,
     name: Option<String>,
@@ -230,11 +230,11 @@ struct Draft {
     call_id: Option<String>,
     reasoning: Option<String>,
     has_more: bool,
-    /// Its content is null, which an API may refuse of a result.
+    /// Whether its content is null, which an API may refuse in a result.
     is_null: bool,
-    /// It has a member in which other formats keep what a message says.
+    /// Whether it has a member in which other formats keep the content of a message.
     has_saying: bool,
-    /// Its unusual members. Few messages have one, and all are moved.
+    /// Its unusual members. Boxed, because few messages have any and all messages are moved.
     shape: Option<Box<Shape>>,
 }
 
@@ -276,14 +276,14 @@ impl Draft {
         Some(())
     }
 
-    /// The role that a word means; that of results before `tool` is one.
+    /// The role with this name. `function`, the older name of `tool`, is one too.
     fn role(&mut self, word: &str) -> Option<Role> {
         let is_old = word == "function";
         self.has_more |= is_old;
         if is_old { Some(Role::Tool) } else { Role::known(word) }
     }
 
-    /// Of a member that occurs twice the last counts, which is not tried here.
+    /// `None` for a duplicate member: the last one counts, which a single pass cannot handle.
     fn once(&mut self, member: u32) -> Option<()> {
         let is_first = self.seen & member == 0;
         self.seen |= member;
@@ -297,7 +297,7 @@ impl Draft {
         }
     }
 
-    /// Members that answers of OpenAI and of those who speak like it have, and that no rule of the chain looks at.
+    /// Reads or skips members of OpenAI-compatible answers that no chain rule reads.
     fn other_member(
         &mut self,
         source: &mut impl Cursor,
@@ -308,9 +308,9 @@ impl Draft {
         match (name, source.kind()?) {
             (_, Kind::Null) => seen.names.null(name),
             ("annotations", Kind::Array) => return annotations(source, seen),
-            // The reader of documents knows which result is that of such a call.
+            // The reader of documents matches such a call with its result.
             ("function_call", _) => return None,
-            // It names what it does not read.
+            // The reader of documents reports such members as unread.
             (_, Kind::Array | Kind::Object) if is_name_of_calls(name) => return None,
             _ => seen.names.other(name),
         }
@@ -333,7 +333,7 @@ impl Draft {
         }
     }
 
-    /// Its unusual members, with those of the others that formats are told apart by.
+    /// Its shape for recognition: the unusual members, and those of the others that distinguish formats.
     fn whole_shape(&self, mut shape: Shape) -> Shape {
         shape.text("role", self.role.as_ref().map_or("", Role::as_str));
         if let Some(kind) = self.content_kind {
@@ -347,7 +347,7 @@ impl Draft {
         shape
     }
 
-    /// A text, parts, or nothing.
+    /// Reads content: a text, parts, or null.
     fn content<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         match source.kind()? {
@@ -365,7 +365,7 @@ impl Draft {
         Some(parts)
     }
 
-    /// A text, or a medium.
+    /// Reads a part: a text or a medium.
     fn part<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut kind, mut part, mut media, mut has_passed) = (None, None, None, false);
         source.object(|source, name| match name {
@@ -382,7 +382,7 @@ impl Draft {
                 part = Some(text(source, &mut seen.texts)?);
                 Some(())
             }
-            // Of more than one, or one that occurs twice, the reader of documents says more.
+            // The reader of documents handles a duplicate.
             "cache_control" if !has_passed => {
                 (source.kind()? == Kind::Object).then_some(())?;
                 has_passed = true;
@@ -402,14 +402,14 @@ impl Draft {
         }
     }
 
-    /// Calls of functions, or `null`; of a list without calls the reader of documents says more.
+    /// Reads function calls or `null`. `None` for an empty list, which the reader of documents reports.
     fn calls<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Vec<Part>> {
         let mut calls = Vec::new();
         if source.kind()? == Kind::Null {
             return source.skip().map(|()| calls);
         }
         source.list(|source| {
-            // Most have one: a vector begins with the room of four.
+            // Most messages have one call, and a vector would begin with a capacity of four.
             calls.reserve_exact(usize::from(calls.is_empty()));
             calls.push(self.call(source, seen)?);
             Some(())
@@ -427,7 +427,7 @@ impl Draft {
                 "function" if function.is_none() => function = Some(named(source)?),
                 "custom" | "extra_content" | "function" | "id" | "type" => return None,
                 _ => {
-                    // Of one that comes twice the reader of documents knows what is lost.
+                    // The reader of documents reports what a duplicate loses.
                     let is_new = passed.is_new(name);
                     match source.kind().filter(|_| is_new)? {
                         Kind::Null => seen.names.null(name),
@@ -467,7 +467,7 @@ impl Draft {
     }
 }
 
-/// Whether a message, or the result in it, has a text or anything else.
+/// Whether a message, or the result in it, has any content.
 fn is_said(message: &Message) -> bool {
     message.parts.iter().any(|it| match it {
         Part::ToolResult(it) => !it.content.parts().is_empty(),
@@ -476,7 +476,7 @@ fn is_said(message: &Message) -> bool {
     })
 }
 
-/// An empty list of them says nothing.
+/// Skips annotations. An empty list does not count as a member.
 fn annotations(source: &mut impl Cursor, seen: &mut Seen) -> Option<()> {
     let mut is_empty = true;
     source.list(|source| {
@@ -493,11 +493,11 @@ fn annotations(source: &mut impl Cursor, seen: &mut Seen) -> Option<()> {
 fn text(source: &mut impl Cursor, texts: &mut usize) -> Option<Part> {
     let text = kept(source.brief()?, *texts);
     *texts += 1;
-    // Another format is recognised by it.
+    // This text is a sign of another format.
     (!text.starts_with(HEAD)).then(|| Part::text(text))
 }
 
-/// The name and the arguments of a function.
+/// Reads the name and the arguments of a function.
 fn named<S: Cursor>(source: &mut S) -> Option<(String, String)> {
     let (mut name, mut arguments) = (None, None);
     source.object(|source, member| {

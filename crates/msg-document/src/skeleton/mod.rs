@@ -46,7 +46,7 @@ mod medium;
 mod mended;
 mod message;
 
-/// The mark before the number of a long text. A document may contain it: its texts are then read whole.
+/// The mark before the number of a long text. If a text of the document contains the mark, the document is read whole.
 const MARK: char = '\u{e000}';
 
 /// Plain chat messages without their long texts, for a fast check or repair.
@@ -66,14 +66,14 @@ const MARK: char = '\u{e000}';
 #[derive(Debug)]
 pub struct Skeleton {
     document: Document,
-    /// There was more that some provider may judge, and of which nothing is kept.
+    /// Whether members were dropped about which some provider may have a rule.
     has_more: bool,
-    /// Something is missing that an API may ask for: it sees it in the text.
+    /// Whether a member is missing that an API may require. The API rules see that in the text.
     lacks: bool,
-    /// There are media, of which only the beginnings are kept.
+    /// Whether there are media. Only the beginning of their data is kept.
     has_media: bool,
-    /// The names of members that no rule of the chain looks at. Only a provider that refuses the name minds; but an
-    /// edit may list the members of a message.
+    /// The names of members that no chain rule reads. They matter to providers that refuse a name, and to edits that
+    /// list the members of a message.
     names: Names,
     place: ListPlace,
 }
@@ -84,7 +84,7 @@ impl Skeleton {
         Skeleton::of_text(std::str::from_utf8(json).ok()?, options)
     }
 
-    /// The same of what is known to be text.
+    /// As [`Skeleton::of_json`], for text that is known to be UTF-8.
     pub(crate) fn of_text(json: &str, options: &ReadOptions) -> Option<Self> {
         let fits = json.len() as u64 <= options.max_bytes;
         let mut source = JsonText::new(json).filter(|_| fits)?;
@@ -113,8 +113,8 @@ impl Skeleton {
         is_told.then(|| self.checked(found, None, options))?
     }
 
-    /// As [`Skeleton::check`], of the document whose text this is: with what the API of a profile says of it, and then with
-    /// the places of what is found.
+    /// As [`Skeleton::check`], for a document with this text. With a profile, also applies its API rules and adds the
+    /// places of the findings.
     pub(crate) fn check_text(&self, json: &str, options: &CheckOptions) -> Option<Checked> {
         let found = self.found(Some(json), options)?;
         let text = self.asks_api(&found, options).then_some(json);
@@ -126,12 +126,12 @@ impl Skeleton {
         Some(checked)
     }
 
-    /// What the rules of the chain and of a profile find in the messages.
+    /// The findings of the chain rules and the profile.
     fn found(&self, json: Option<&str>, options: &CheckOptions) -> Option<Vec<Diagnostic>> {
         if !self.is_judged(options.profile.as_ref(), options.chain) || options.messages.is_some() {
             return None;
         }
-        // Whether it is a request, whose calls have results, tells only the whole document.
+        // Only the whole document tells whether it is a request, in which calls must have results, or an answer.
         let has_calls =
             || self.document.messages().iter().any(|it| it.tool_calls().next().is_some());
         if self.document.is_lone_answer() && has_calls() {
@@ -142,13 +142,13 @@ impl Skeleton {
         is_certain.then_some(found)
     }
 
-    /// Whether no call may be in what is not kept of this text, or of objects.
+    /// Whether the skeleton shows all calls: the dropped texts and members contain none.
     fn shows_all_calls(&self, json: Option<&str>) -> bool {
         let hides_calls = || hides_calls(self.document.messages(), &self.place, json);
         !self.has_more && self.names.say_nothing() && !hides_calls()
     }
 
-    /// Whether the API of a profile may say more than was found, which it sees in the text.
+    /// Whether the API rules, which need the text, may find more.
     fn asks_api(&self, found: &[Diagnostic], options: &CheckOptions) -> bool {
         options.profile.is_some() && (self.lacks || !found.iter().all(is_of_chain))
     }
@@ -175,14 +175,15 @@ impl Skeleton {
         self.can_mend(None, options).then(|| mend(&mut self.document))?
     }
 
-    /// The repair of the document whose text this is; nothing where only the whole document tells.
+    /// Repairs the document with this text; `None` if the repair requires the whole document.
     pub(crate) fn repair_text(mut self, json: &str, options: &RepairOptions) -> Option<Repaired> {
         let at = (&self.place, json);
         self.can_mend(Some(json), options)
             .then(|| mended::repair_in_place(&mut self.document, &self.names, at, options))?
     }
 
-    /// Whether no rule looks at more than there is: a placeholder is compared with texts.
+    /// Whether the repair needs only the skeleton. A long placeholder, for example, would be compared with texts that
+    /// are not kept.
     fn can_mend(&self, json: Option<&str>, options: &RepairOptions) -> bool {
         let is_short = options.chain.placeholder.text().len() < LONG;
         let profile = options.chain.profile.as_deref();
@@ -199,7 +200,8 @@ impl Skeleton {
             && is_certain()
     }
 
-    /// What a provider takes may depend on any member, and on the model that a request names.
+    /// Whether the skeleton is enough for the rules of the profile. They may depend on any member, and on the model of
+    /// the request.
     fn is_judged(&self, profile: Option<&Profile>, rules: msg_chainast::ChainCheckOptions) -> bool {
         let Some(profile) = profile else { return true };
         let is_kept = !self.has_media || !judges_data(profile);
@@ -212,8 +214,8 @@ impl Skeleton {
     }
 }
 
-/// Whether a finding is about who speaks when, or a member that no API refuses for its shape: beside these alone an API
-/// says nothing else of plain messages.
+/// Whether the API rules add nothing to this kind of finding in plain messages: it is about the order of messages, or a
+/// member that no API refuses for its shape.
 fn is_of_chain(it: &Diagnostic) -> bool {
     const OF_CHAIN: [&str; 3] = [
         "chain::consecutive-user",
@@ -223,8 +225,8 @@ fn is_of_chain(it: &Diagnostic) -> bool {
     OF_CHAIN.contains(&it.code.as_str())
 }
 
-/// Whether plain chat messages are read as such with these options. A file's name may be that of another format, and
-/// a maker is said of messages that are read whole.
+/// Whether these options read plain chat messages as such. The file name may be that of another format, and a provider
+/// or model for the messages requires the whole document.
 fn is_plain(options: &ReadOptions) -> bool {
     let chat = Format::default();
     options.from.is_none_or(|it| it == chat)
@@ -233,24 +235,24 @@ fn is_plain(options: &ReadOptions) -> bool {
         && options.made_by.is_none()
 }
 
-/// Whether findings quote a long text, or name a byte of one.
+/// Whether findings quote a long text, or have a byte offset in one.
 fn needs_texts(found: &[Diagnostic]) -> bool {
     found.iter().any(|it| {
         it.at.start.is_some() || it.any_text(has_mark) || it.fix.as_deref().is_some_and(has_mark)
     })
 }
 
-/// Whether a text has the mark in it. The first byte of the mark is rarer than the search for all of it is quick.
+/// Whether a text contains the mark. Searching for its rare first byte is quicker.
 fn has_mark(text: &str) -> bool {
     memchr(0xee, text.as_bytes()).is_some() && text.contains(MARK)
 }
 
-// Where a conversation may come from: JSON text, or the objects of a program. Reads nothing itself.
+// Sources of a conversation: JSON text, or the objects of a program.
 
-/// Texts of fewer bytes stay as they are; so does whatever a rule compares with.
+/// Shorter texts are kept unchanged. Everything that a rule compares with must be shorter.
 pub(super) const LONG: usize = 128;
 
-/// How the result of a call begins that is in text (MS-10).
+/// The beginning of a result in text form (MS-10).
 pub(super) const HEAD: &str = "Tool: ";
 
 /// A position in a conversation that is read from left to right, like a [`Reader`](msg_json::Reader). Each
@@ -281,7 +283,7 @@ pub trait Cursor {
     }
 }
 
-/// What is kept of a text, the `n`th of a conversation.
+/// The kept form of a text, the `n`th of a conversation.
 pub(super) fn kept(text: Cow<'_, str>, n: usize) -> String {
     if text.len() < LONG || text.starts_with(HEAD) || text.trim_start().is_empty() {
         return text.into_owned();
@@ -292,21 +294,21 @@ pub(super) fn kept(text: Cow<'_, str>, n: usize) -> String {
     res
 }
 
-/// A digit of a number, as a character for private use: shorter and quicker than decimal ones.
+/// A digit of a number as a private-use character: shorter and faster than decimal digits.
 fn digit(n: usize) -> char {
     char::from_u32(0xF_0000 + (n % DIGITS) as u32).unwrap_or(MARK)
 }
 
-/// So many characters the last plane but one has.
+/// The number of characters in the private-use plane 15.
 const DIGITS: usize = 0xFFFE;
 
-// JSON text as a source: steps over it with the reader that all formats have, and decodes what is short.
+// JSON text as a source: uses the common reader, and decodes only short texts.
 
-/// A place in JSON text.
+/// A position in JSON text.
 pub(super) struct JsonText<'a>(Reader<'a>);
 
 impl<'a> JsonText<'a> {
-    /// Nothing for what is not a list or object.
+    /// `None` if the text is neither a list nor an object.
     pub(super) fn new(json: &'a str) -> Option<Self> {
         let mut reader = Reader::from_text(json);
         let first = json.as_bytes().get(reader.next_offset());
@@ -359,17 +361,18 @@ impl Cursor for JsonText<'_> {
     }
 }
 
-/// The text of a string; nothing if it has half of a surrogate pair, which is reported.
+/// The text of a string; `None` if it has an unpaired surrogate, which the reader of documents reports.
 fn sound(text: JsonStr<'_>) -> Option<Cow<'_, str>> {
     (!text.lone_surrogate).then_some(text.text)
 }
 
-/// Whether it is certain that a source is as long, as blank, as sound and at its end as the text that it spells.
+/// Whether the escaped source certainly equals its text in all that counts: it is long, its blankness and end are the
+/// same, and it has no unpaired surrogate.
 fn is_like_its_text(source: &str) -> bool {
     let bytes = source.as_bytes();
     let Some(first) = memchr(b'\\', bytes) else { return true };
     let has = |it: &str| memchr::memmem::find(bytes, it.as_bytes()).is_some();
-    // The longest escape has six bytes, for one of a text; all others have two.
+    // The longest escape takes six bytes for one byte of text; all others take two.
     let longest = if has("\\u") { 6 } else { 2 };
     if bytes.len() < longest * LONG {
         return false;
@@ -380,10 +383,10 @@ fn is_like_its_text(source: &str) -> bool {
     ends_plain && begins_plain && !may_have_surrogate && !source.starts_with(HEAD)
 }
 
-/// More members, or more objects that differ, are read whole.
+/// A document with more unusual members in an object, or more different shapes, is read whole.
 const MAX: usize = 40;
 
-/// An object, or the beginning of one, without what recognition does not look at.
+/// The part of an object that recognition looks at.
 #[derive(Default)]
 struct Shape {
     json: Vec<u8>,
@@ -396,7 +399,7 @@ impl Shape {
         self.json.is_empty()
     }
 
-    /// A member that is short, or of which the kind alone counts.
+    /// Adds a member of which only the kind counts.
     fn known(&mut self, name: &str, kind: Kind) {
         self.begin(name);
         let value: &[u8] = match kind {
@@ -409,13 +412,13 @@ impl Shape {
         self.json.extend_from_slice(value);
     }
 
-    /// A member with its text.
+    /// Adds a member with its text.
     fn text(&mut self, name: &str, text: &str) {
         self.begin(name);
         write_str(&mut self.json, text);
     }
 
-    /// Whether it may have a member already. Linear in its size, which is bounded.
+    /// Whether it has this member already. Linear in its size, which is bounded.
     fn has(&self, name: &str) -> bool {
         let mut key = Vec::with_capacity(name.len() + 3);
         write_str(&mut key, name);
@@ -430,14 +433,14 @@ impl Shape {
         self.json.push(b':');
     }
 
-    /// Steps over a member of a message. Nothing for one of which more counts.
+    /// Skips a member of a message and notes it. `None` if its value matters.
     fn of_message(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
             ("content" | "parts" | "thinking_blocks", _) => None,
-            // Of one that comes twice the reader of documents knows what is lost.
+            // The reader of documents reports what a duplicate loses.
             _ if self.has(name) => None,
             (_, Kind::Object | Kind::Array) if is_watched(name) => None,
-            // Of this list it counts whether it is empty.
+            // Whether this list is empty matters.
             ("images", Kind::Array) => None,
             (_, Kind::String)
                 if is_telling(name) || name == "text" || name == "prompt" || name == "input" =>
@@ -452,11 +455,11 @@ impl Shape {
         }
     }
 
-    /// Steps over a member of a request. Nothing for one of which more counts.
+    /// Skips a member of a request and notes it. `None` if its value matters.
     fn of_request(&mut self, source: &mut impl Cursor, name: &str) -> Option<()> {
         match (name, source.kind().filter(|_| self.members < MAX)?) {
             (_, Kind::Array) => None,
-            // It may be a message, which is said not to be read (RG-8).
+            // It may be a message, which is reported as unread (RG-8).
             (_, Kind::Object) if is_wrapping(name) || !is_setting(name) => None,
             ("system" | "system_prompt" | "instructions", Kind::String) => None,
             (_, Kind::String) => {
@@ -495,14 +498,14 @@ fn is_setting(name: &str) -> bool {
 /// The shapes of a document.
 #[derive(Default)]
 struct Shapes {
-    /// Its members, if it is a request with unusual ones.
+    /// The unusual members of the request.
     request: Shape,
-    /// Those of its messages that have unusual ones, each once.
+    /// The shapes of messages with unusual members, without duplicates.
     messages: Vec<Shape>,
 }
 
 impl Shapes {
-    /// Adds the shape of a message. Nothing where there are too many.
+    /// Adds the shape of a message; `None` if there are too many.
     fn push(&mut self, message: Shape) -> Option<()> {
         if self.messages.iter().any(|it| it.json == message.json) {
             return Some(());
@@ -511,7 +514,7 @@ impl Shapes {
         (self.messages.len() <= MAX).then_some(())
     }
 
-    /// Whether a document with these, and with plain messages, is one of chat messages.
+    /// Whether a document with these shapes, and plain messages, is recognised as chat messages.
     fn are_of_chat(mut self, is_list: bool) -> bool {
         if self.request.is_empty() && self.messages.is_empty() {
             return true;

@@ -24,7 +24,7 @@ use crate::json::{bad_line, decoded};
 
 pub use self::options::{CaptureOptions, Provider, StreamForm};
 
-// A line of `msg stream --jsonl`: a body in an envelope.
+// A line of `msg stream --jsonl`: a captured body, with options.
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ struct Line {
     options: Option<Own>,
 }
 
-/// What a line says in `options`: the rest is said beside it.
+/// The `options` of a line that are not direct members of the line.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Own {
@@ -88,11 +88,10 @@ impl CaptureOptions {
     }
 }
 
-// The families of streams that are known, in the order in which they are asked whose an event
-// is (OA-17). What those that are read are, is for their crates to say; the others are known only so that
-// a stream of theirs is refused by its name.
+// The known families of streams, in the order of recognition (OA-17). The wire crates define those that are read; the
+// others are known only to refuse their streams by name.
 
-/// All of them; what none recognises and is an error, or nothing at all, is Chat Completions.
+/// All families. A stream that none recognises counts as Chat Completions.
 pub(super) static ALL: [StreamFamily; 11] = [
     msg_openai::RESPONSES,
     msg_anthropic::ANTHROPIC,
@@ -136,7 +135,7 @@ const UI_MESSAGES: StreamFamily = foreign("Vercel AI SDK UI messages", |it| {
     is_one_of(it, "type", &["start", "start-step", "text-start", "text-delta", "finish-step"])
 });
 
-/// A family that is not read: what people call it, and whether an event is of it.
+/// A family that is not read: its common name, and whether an event belongs to it.
 const fn foreign(name: &'static str, recognises: fn(Json<'_>) -> bool) -> StreamFamily {
     StreamFamily { name, recognises, assembler: None }
 }
@@ -145,7 +144,7 @@ fn is_one_of(event: Json<'_>, member: &str, words: &[&str]) -> bool {
     event.get(member).and_then(Json::text).is_some_and(|it| words.contains(&&*it))
 }
 
-// A stream on its way, and what it was assembled to.
+// A stream that is being assembled, and the result.
 
 /// A stream that has been assembled.
 #[derive(Debug)]
@@ -330,7 +329,7 @@ impl Streamed {
         Some(report)
     }
 
-    /// A stream on a line, in the form of the lines that are read.
+    /// Writes a stream as a line, in the form of input lines.
     fn write_as_line(&self, out: &mut Vec<u8>) {
         let mut sse = Vec::new();
         let lost = self.write_stream(&mut sse).unwrap_or_default();
@@ -357,8 +356,7 @@ impl Streamed {
     }
 }
 
-/// What a stream that was written does not say of the answer beside its content: id, model and usage, found by reading
-/// it again.
+/// The losses of a written stream besides the content: id, model and usage. Found by reading it again.
 fn lost_around(of: &Assembled, written: &[u8], families: &[StreamFamily]) -> Vec<Diagnostic> {
     let mut reader = StreamReader::new(families, msg_codec::StreamOptions::default());
     reader.feed(written, &mut |_| {});
@@ -375,7 +373,7 @@ fn lost_around(of: &Assembled, written: &[u8], families: &[StreamFamily]) -> Vec
     let mut known: HashSet<String> = derived(usage).map(|it| it.to_string()).collect();
     known.extend(leaves(read.usage.as_ref()).into_iter().map(|it| it.1));
     for (name, value) in leaves(Some(usage)) {
-        // The same number says nothing new at another place.
+        // The same number in another place is not a new value.
         if known.insert(value.clone()) {
             let text = format!("the stream has no place for `{name}` of the usage: {value}");
             res.push(Diagnostic::warning(Code::new("convert::lost-member"), text));
@@ -384,7 +382,7 @@ fn lost_around(of: &Assembled, written: &[u8], families: &[StreamFamily]) -> Vec
     res
 }
 
-/// The counts that other providers' counts are sums of.
+/// Sums that other providers report as one count.
 fn derived(usage: &Usage) -> impl Iterator<Item = u64> {
     let of = |it: Option<u64>| it.unwrap_or(0);
     let (input, output) = (of(usage.input), of(usage.output));
@@ -397,7 +395,7 @@ fn derived(usage: &Usage) -> impl Iterator<Item = u64> {
     inputs.into_iter().chain(outputs).chain(sums)
 }
 
-/// The counts and words of a usage object, each with the name of its member; not those that say nothing.
+/// The counts and words of a usage object, each with the name of its member. Skips zeros and empty values.
 fn leaves(usage: Option<&Usage>) -> Vec<(String, String)> {
     let Some(raw) = usage.and_then(|it| it.raw.as_ref()) else { return Vec::new() };
     let mut res = Vec::new();
@@ -407,7 +405,7 @@ fn leaves(usage: Option<&Usage>) -> Vec<(String, String)> {
         next.extend(value.elements().map(|it| (name.clone(), it)));
         let is_empty = matches!(value.source(), "0" | "0.0" | "\"\"" | "null" | "true" | "false");
         let is_leaf = !value.is_object() && !value.is_array() && !is_empty;
-        // What was counted is said by the counts.
+        // `modality` only labels the counts.
         if is_leaf && name != "modality" {
             res.push((name.into_owned(), value.source().to_owned()));
         }

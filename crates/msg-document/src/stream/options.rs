@@ -153,7 +153,7 @@ pub enum StreamForm {
     BedrockFrames,
 }
 
-/// Writes the stream that a provider would send, and says what it cannot hold.
+/// Writes the stream that a provider would send, and reports what it cannot hold.
 type WriteStream = fn(&Assembled, &mut Vec<u8>) -> Report;
 
 impl StreamForm {
@@ -168,7 +168,7 @@ impl StreamForm {
         ("bedrock-frames", Self::BedrockFrames),
     ];
 
-    /// The id of a stream that has none, where clients demand one (RQ-27).
+    /// The id for a stream without one, if clients require it (RQ-27).
     pub(super) fn made_id(self) -> Option<&'static str> {
         match self {
             StreamForm::OpenAiChunks => Some("chatcmpl-0"),
@@ -178,7 +178,7 @@ impl StreamForm {
         }
     }
 
-    /// The family of the stream that is written; none where the result is a message.
+    /// The family of the stream that is written; empty if the result is a message.
     pub(super) fn families(self) -> &'static [StreamFamily] {
         match self {
             StreamForm::OpenAiChunks => &stream::CHAT,
@@ -191,7 +191,7 @@ impl StreamForm {
         }
     }
 
-    /// How the result is written, where it is a stream again.
+    /// The writer, if the result is a stream.
     pub(super) fn writer(self) -> Option<WriteStream> {
         match self {
             StreamForm::OpenAiChunks => Some(msg_openai::write_chunks),
@@ -206,8 +206,8 @@ impl StreamForm {
     }
 }
 
-/// Whether a call of another family was cut though the provider says that it is to be run. Clients of Anthropic read
-/// what there is of its input, so that the reason of the end has to say it (RQ-30).
+/// Whether a call of another family was cut although the finish reason says that it is to be run. Anthropic clients
+/// read partial input, so the stop reason must tell them (RQ-30).
 fn has_cut_call(choice: &AssembledChoice) -> bool {
     let is_own = choice.raw_finish.as_deref() == Some("tool_use");
     let runs = matches!(choice.finish, Some(FinishReason::Stop | FinishReason::ToolCalls));

@@ -26,7 +26,7 @@ use crate::tools::options::Own;
 
 pub use self::options::ToolsOptions;
 
-// Text that has been read, and its segments as values.
+// Text that was read, and its segments as plain values.
 
 /// A segment of model text.
 #[derive(Debug, Clone, Serialize)]
@@ -90,7 +90,7 @@ pub fn tools(text: &[u8], options: &ToolsOptions) -> Segmented {
     read(text, options, &[])
 }
 
-/// Reads model text in pieces that end at `splits`, or of the size that the options say.
+/// Reads model text in pieces that end at `splits`, or pieces of the size in the options.
 fn read(text: &[u8], options: &ToolsOptions, splits: &[usize]) -> Segmented {
     let mut parser = StreamParser::shared(Arc::clone(&options.read));
     let mut all = Collector::default();
@@ -183,7 +183,7 @@ fn a_call(call: SegmentCall) -> TextSegment {
     TextSegment { kind: "tool_call", style: None, text: None, call: Some(call) }
 }
 
-/// A call whose end did not come.
+/// A call without an end.
 fn call(server: &str, tool: Option<&str>, arguments: &str, origin: &CallOrigin) -> SegmentCall {
     SegmentCall {
         server_name: server.to_owned(),
@@ -317,7 +317,7 @@ fn written(res: Result<String, msg_xml::Error>) -> (Vec<u8>, bool) {
 
 // The events of a stream of model text in their JSON form.
 
-/// An event, and the byte after the piece that brought it.
+/// An event, and the offset after the piece that produced it.
 #[derive(Debug, Clone, Default, Serialize)]
 struct EventForm {
     at: u64,
@@ -352,7 +352,7 @@ impl Serialize for PathForm {
     }
 }
 
-/// Adds an event, if they are wanted.
+/// Adds an event, if events were requested.
 fn note(events: &mut Option<Vec<EventForm>>, at: u64, event: &Event<'_>) {
     let Some(events) = events else { return };
     let base = EventForm { at, ..EventForm::default() };

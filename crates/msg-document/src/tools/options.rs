@@ -54,12 +54,12 @@ impl<'de> Deserialize<'de> for ToolsOptions {
     }
 }
 
-/// What an object of options says, where it says it.
+/// The members of an object of options; `None` for those that it lacks.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Own {
     pub(super) thinking: Option<ThinkingMode>,
-    /// Take text before a lone end of thinking for thinking.
+    /// Treat text before an unmatched end of thinking as thinking.
     implicit_thinking: Option<bool>,
     fenced_tools: Option<Fenced>,
     dialects: Option<Names>,
@@ -67,19 +67,19 @@ pub(super) struct Own {
     schema: Option<SchemaSet>,
     /// Why the model stopped: `length` means that the text was cut.
     finish_reason: Option<String>,
-    /// Bytes that are fed at a time; 0 feeds all at once. The answer is the same.
+    /// The number of bytes per feed; 0 feeds everything at once. The answer is the same.
     chunk: Option<usize>,
-    /// The most bytes of a block of a call.
+    /// The maximum size of the block of a call, in bytes.
     max_tool_bytes: Option<usize>,
-    /// The deepest nesting of arguments.
+    /// The maximum depth of arguments.
     max_depth: Option<usize>,
-    /// Blocks and fences that may be read twice.
+    /// The number of blocks and fences that may be read twice.
     max_retries: Option<usize>,
-    /// Give the events of the stream too.
+    /// Also return the events of the stream.
     events: Option<bool>,
 }
 
-/// Names: a list, or one text with commas.
+/// Names: a list, or one string with commas.
 #[derive(Debug)]
 struct Names(Vec<String>);
 
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Names {
     }
 }
 
-/// The names of tools: as [`Names`], or a list with definitions in it.
+/// The names of tools: as [`Names`], or a list of definitions.
 #[derive(Debug)]
 struct Tools(Vec<String>);
 
@@ -106,9 +106,8 @@ impl<'de> Deserialize<'de> for Tools {
     }
 }
 
-/// The names in a text with commas, or what `name` says of each element of a list. A schema inside an element is kept
-/// as its
-/// text, which an untagged enum cannot read.
+/// The names in a string with commas, or the `name` of each element of a list. Keeps the schema of an element as raw
+/// text, which an untagged enum could not read.
 fn names_of<'de, D: Deserializer<'de>>(
     deserializer: D,
     name: impl Fn(&str) -> Option<String>,
@@ -123,7 +122,7 @@ fn names_of<'de, D: Deserializer<'de>>(
 }
 
 impl Own {
-    /// These options, and the others where these say nothing.
+    /// These options over the base options.
     pub(super) fn over(self, base: &ToolsOptions) -> Result<ToolsOptions, Refusal> {
         let mut read = ParseOptions::clone(&base.read);
         if let Some(names) = &self.dialects {

@@ -443,7 +443,7 @@ class ToolsOptions(TypedDict, total=False):
     max_depth: Union[int, None]
     """The deepest nesting of parameters"""
     max_retries: Union[int, None]
-    """Blocks and fences that may be read twice"""
+    """The number of blocks and fences that may be read twice"""
     events: Union[bool, None]
     """Add the events of the stream to the JSON form"""
 

@@ -40,7 +40,7 @@ def tools(text: str | Bytes, /, **options: Unpack[ToolsOptions]) -> dict[str, An
         chunk: Feed N bytes at a time; 0 feeds everything at once. The result is the same
         max_tool_bytes: The largest block that is kept, in bytes
         max_depth: The deepest nesting of parameters
-        max_retries: Blocks and fences that may be read twice
+        max_retries: The number of blocks and fences that may be read twice
         events: Add the events of the stream to the JSON form
     """
     answer: dict[str, Any] = _msg.tools(text, options)
@@ -78,7 +78,7 @@ class ToolParser:
         chunk: Feed N bytes at a time; 0 feeds everything at once. The result is the same
         max_tool_bytes: The largest block that is kept, in bytes
         max_depth: The deepest nesting of parameters
-        max_retries: Blocks and fences that may be read twice
+        max_retries: The number of blocks and fences that may be read twice
         events: Add the events of the stream to the JSON form
     """
 

@@ -355,7 +355,7 @@ export interface ToolsOptions {
   maxToolBytes?: number | undefined;
   /** The deepest nesting of parameters. */
   maxDepth?: number | undefined;
-  /** Blocks and fences that may be read twice. */
+  /** The number of blocks and fences that may be read twice. */
   maxRetries?: number | undefined;
   /** Add the events of the stream to the JSON form. */
   events?: boolean | undefined;
