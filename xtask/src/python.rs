@@ -52,6 +52,7 @@ pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
         &["-m", "mypy", "--strict", "python", "tests", "benches", "--exclude", "tests/typing"],
         &[],
     )?;
+    sh::run(&root, &python, &["-m", "pyright", "python"], &[])?;
     sh::run(&root, &python, &["-m", "mypy.stubtest", "msg._msg"], &[])?;
     let conversations = workspace.root.join("benches/data/conversations/recorded.jsonl");
     sh::run(&root, &python, &["benches/speed.py", &conversations.display().to_string()], &[])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from . import _msg
 from ._msg import Diagnostic
@@ -57,7 +57,7 @@ def doctor(session: D, /, *, agent: Agent | None = None, **options: Unpack[Docto
     >>> report.agent, report.changed, report.document[0] is record
     ('claude-code', False, True)
     """
-    document: Any = session
-    if isinstance(document, str) and "\n" not in document and document.endswith((".jsonl", ".json", ".md")):
+    name: object = session
+    if isinstance(name, str) and "\n" not in name and name.endswith((".jsonl", ".json", ".md")):
         raise ParseError("this looks like the name of a file; pass what is in the file")
-    return SessionReport(*_msg.doctor(document, agent, options))
+    return SessionReport(*_msg.doctor(session, agent, options))
