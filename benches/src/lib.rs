@@ -1,4 +1,4 @@
-//! What is measured, beside its peers: rows as data, one runner for all of them.
+//! Measures our code next to its peers: rows as data, one runner for all of them.
 //!
 //! ```text
 //! rows/    what is done, and the goal    ─▶ benches/rows.rs   timed by criterion ─▶ measure   answers compared ─▶ report, svg

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// What has been read so far.
+/// The hash of the content read so far.
 #[derive(Default)]
 struct Events {
     /// The speaker, `call` or `result`, with the content, in order.

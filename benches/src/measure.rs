@@ -1,4 +1,4 @@
-//! What criterion measured of a row, and whether everybody's answers are right.
+//! Criterion's measurements of a row, and whether all answers are right.
 //!
 //! ```text
 //! target/criterion/json_read/msg-openai/new/benchmark.json   {"group_id":"json/read","function_id":"msg-openai",…}

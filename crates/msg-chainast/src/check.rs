@@ -163,7 +163,7 @@ fn parse_with(mut messages: Vec<Message>, open: bool) -> Result<ChainAst, ParseE
     Ok(ChainAst::build(messages))
 }
 
-/// The errors of messages that are not a valid chain; none for a valid one. The messages stay unchanged.
+/// The errors of messages that are not a valid chain; empty for a valid one. The messages stay unchanged.
 fn refusals(messages: &mut [Message], open: bool) -> Vec<Diagnostic> {
     let rules = Rules::strict(ChainRepairOptions::standard());
     let rules = Rules { check: ChainCheckOptions { open, ..rules.check }, ..rules };

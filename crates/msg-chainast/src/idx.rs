@@ -113,7 +113,7 @@ struct Hashed<T> {
 pub(crate) struct IdHash(u64);
 
 impl<T> ById<T> {
-    /// Takes room for so many more things.
+    /// Reserves room for this many more items.
     pub(crate) fn reserve(&mut self, n: usize) {
         self.newest.reserve(n);
         self.things.reserve(n);

@@ -174,7 +174,7 @@ impl Pairs {
         Some((pairing, id))
     }
 
-    /// The id of a substitute; none for a call that wants no answer.
+    /// The id of a substitute; `None` for a call that needs no answer.
     fn id(&self, place: (usize, usize), it: &Pairing) -> Option<String> {
         let Pairing { id, family, .. } = it;
         if !id.is_empty() {

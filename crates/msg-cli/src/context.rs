@@ -1,4 +1,4 @@
-//! What every command is given beside its own arguments: the global options, and the way to standard error.
+//! The context of every command besides its own arguments: the global options and standard error.
 //!
 //! It does not know the commands, nor what they read and write.
 //!

@@ -1,4 +1,4 @@
-//! What the commands over documents share: the inputs, each one document or lines of them, and where it goes.
+//! Shared code of the commands over documents: the inputs, each one document or lines of documents, and the outputs.
 //!
 //! ```text
 //! answers   check, stats, cut-points, transcript    a.json b.json ─▶ one output, an answer to each

@@ -425,10 +425,10 @@ impl fmt::Display for Severity {
     }
 }
 
-// What was done, said as what to do: `inserted a placeholder result` as `insert a placeholder result`.
+// Turns an edit that was made into advice: `inserted a placeholder result` into `insert a placeholder result`.
 //
-// A repair says what it did, a check what would help. Both find the same problems with the same code, so the sentence
-// is written once, in the past, and turned around where nothing was changed.
+// A repair reports what it did, a check what would help. Both use the same code to find problems, so the sentence is
+// written once, in the past tense, and converted if nothing was changed.
 
 /// Verbs in the form of a `fix`, and in the form of advice.
 const VERBS: &[(&str, &str)] = &[

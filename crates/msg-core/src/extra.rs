@@ -364,9 +364,9 @@ impl Serialize for Members {
     }
 }
 
-// The layouts of messages as data of their own (MS-6), for who stores messages in native JSON, which
-// has none, and wants them to go out later as they came in. What a layout says is the business of the
-// form that left it.
+// The layouts of messages as separate data (MS-6). Native JSON does not contain layouts, so a program that stores it
+// keeps them beside it to write the messages in their original form later. Only the form that made a layout interprets
+// it.
 
 /// The version of the layout bytes, raised whenever a form changes their meaning. Layouts of another
 /// version are ignored.

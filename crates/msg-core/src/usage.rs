@@ -212,7 +212,7 @@ impl Usage {
     }
 }
 
-/// The members of a provider's object in order, including duplicates; none for another value.
+/// The members of a provider's object in order, including duplicates; empty for any other value.
 struct Members<'j>(Vec<(Cow<'j, str>, &'j str)>);
 
 impl<'j> Members<'j> {

@@ -417,7 +417,7 @@ fn same_definition(a: &Cell, b: &Cell) -> bool {
     a.type_name() == b.type_name() && a.attrs().eq(b.attrs())
 }
 
-/// Whether two cells are the same but for the attributes of this key.
+/// Whether two cells are equal except for the attributes with this key.
 fn same_but(a: &Cell, b: &Cell, key: &str) -> bool {
     let rest = |cell| Cell::attrs(cell).filter(|it| it.key != key);
     a.heading() == b.heading()

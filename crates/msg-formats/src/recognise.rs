@@ -183,7 +183,7 @@ fn one(
     }
 }
 
-/// Where a text stops being JSON; nothing of one that is JSON.
+/// The error at which a text stops being JSON; `None` for valid JSON.
 fn json_error(bytes: &[u8]) -> Option<Refusal> {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let read = |mut reader: Reader<'_>| {

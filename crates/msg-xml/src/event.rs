@@ -383,7 +383,7 @@ pub(crate) enum Whole<'a> {
 }
 
 impl<'a> Drain<'a> {
-    /// All of `text` as one event; none if it is empty.
+    /// The whole `text` as one event; `None` if it is empty.
     #[inline]
     pub(crate) fn whole(whole: Whole<'a>, text: &'a str, base: usize, shifts: &'a Shifts) -> Self {
         let whole = (!text.is_empty()).then_some(whole);

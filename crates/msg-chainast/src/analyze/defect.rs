@@ -207,8 +207,8 @@ pub(crate) fn diagnostics(mut defects: Vec<Defect>, chain: Chain<'_>) -> Vec<Dia
     defects.iter().map(|it| it.diagnostic(chain)).collect()
 }
 
-// What an analysis judges by: the options of a repair, and which rules of the strict chain are enforced; and the
-// messages it looks at, as a list or as references into a tree.
+// The rules of an analysis: the options of a repair, and the rules of the strict chain that are enforced. Also its
+// messages, as a list or as references into a tree.
 //
 // A tree is always a strict chain; a list is judged by what its provider refuses (CA-70a). Rules of a provider beyond
 // those of the chain are in `conform`.
@@ -317,7 +317,7 @@ impl<'a> Rules<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
     pub(crate) enforced: Enforced,
-    /// Whether warnings are mended, too.
+    /// Whether to repair warnings too.
     pub(crate) all: bool,
 }
 
@@ -420,7 +420,7 @@ impl<'m> Chain<'m> {
         }
     }
 
-    /// A part; none for the index that means "no part".
+    /// A part; `None` for the index that means "no part".
     #[inline]
     pub(crate) fn part(self, message: u32, part: u32) -> Option<&'m Part> {
         self.message(message).parts.get(part as usize)

@@ -54,7 +54,7 @@ impl Analyzer<'_, '_> {
         }
     }
 
-    /// Which of these calls each of these results answers, all of one id and in order.
+    /// Matches results with calls; all have the same id and are in order.
     fn early_of(
         &self,
         mut slots: Vec<Idx<Slot>>,
@@ -111,7 +111,7 @@ impl Analyzer<'_, '_> {
         unit.is_some_and(|it| self.plan.units[it].kind == UnitKind::Results)
     }
 
-    /// Gives a result that matches no call one, or drops it; the edit that does.
+    /// Adds a call for a result that matches none, or drops the result. Returns the edit.
     fn place_orphan(&mut self, slot: Idx<Slot>) -> &'static str {
         let it = &self.plan.slots[slot];
         let (unit, before) = (it.unit, it.units_before as usize);
@@ -135,7 +135,7 @@ impl Analyzer<'_, '_> {
                 ("added a call for it in a message of its own", true)
             }
         };
-        // The list of the pair writes only what answers a call of the pair.
+        // Only results that answer a call of the pair are written with the pair.
         self.plan.slots[slot].dead = dead;
         fix
     }
@@ -343,7 +343,7 @@ impl Analyzer<'_, '_> {
         found.into_iter().for_each(|it| self.note(it, None, What::EmptyMessage));
     }
 
-    /// Warns of results that are named otherwise than their call.
+    /// Warns about results whose name differs from that of their call.
     fn note_other_names(&mut self) {
         let mut found = Vec::new();
         for slot in self.plan.slots.iter().filter(|it| !it.dead) {

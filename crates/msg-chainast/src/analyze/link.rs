@@ -344,7 +344,7 @@ fn by_name<'m>(
     names
 }
 
-// The pair that an assistant message begins, and what can be said of its calls at once (CA-39).
+// Begins a pair with an assistant message, and checks its calls (CA-39).
 
 impl<'m> Analyzer<'m, '_> {
     /// Begins a pair with an assistant message.

@@ -183,7 +183,7 @@ impl<'m, 'r> Analyzer<'m, 'r> {
         if !enforced {
             return self.keep_system(at, what);
         }
-        // It joins the system message at the front, or is that one.
+        // It is the system message at the front, or joins it.
         self.find(at, None, what, fix);
         match leads {
             true => self.plan.lead = Some(at),
@@ -289,7 +289,7 @@ pub(crate) enum RolePart {
 pub(crate) enum Reading {
     /// Known as it is.
     Known(RolePart),
-    /// Known but for white space or case: this is the word.
+    /// Known, apart from white space or case; this is the known word.
     Spelled(RolePart, &'static str),
     /// Not known.
     Unknown,

@@ -210,9 +210,9 @@ impl Plan {
 
 // Which calls have an id: built only when a result does not answer a call of a small open pair.
 //
-// The calls of an id form a stack: the newest run of assistant messages on top, of one run the first call. Those that
-// are answered are popped when they are met, so that every lookup is O(1) amortised. The calls of an id that several
-// have form such a stack for each of their names, too.
+// The calls of an id form a stack: the newest run of assistant messages is on top, and within a run the first call.
+// Answered calls are popped when a lookup meets them, so a lookup is O(1) amortised. If several calls have the same id,
+// there is also such a stack for each of their names.
 
 /// The index of calls by id. Each id is hashed once, when its entry is first needed.
 #[derive(Default)]

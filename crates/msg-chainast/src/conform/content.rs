@@ -314,11 +314,11 @@ impl Conform<'_, '_> {
             return;
         }
         let begin = self.after_system();
-        // An item that the chain does not know may be the user's.
+        // An unknown item may belong to the user.
         let is_user = |it: &Item<'_>| it.message.role == Role::User || may_come_first(&it.message);
         let fulfilled = match self.profile.user {
             UserMessage::Any => true,
-            // Where the prompt is a field, results are sent as the user's.
+            // If the system prompt is a field, results are sent in user messages.
             UserMessage::Some if self.profile.system == SystemPlace::Field => {
                 self.items.iter().any(|it| is_user(it) || it.message.role == Role::Tool)
             }
@@ -356,7 +356,8 @@ impl Conform<'_, '_> {
         }
         let is_assistant = |it: &Item<'_>| it.message.role == Role::Assistant;
         let mut merged: Vec<Item<'_>> = Vec::with_capacity(self.items.len());
-        // Of the last one merged. It is asked of each item alone, as what many are merged into grows.
+        // Whether the last item was an assistant message without calls. Kept for the item itself, because the merged
+        // message grows.
         let mut is_completion = false;
         for item in std::mem::take(&mut self.items) {
             let joins = is_completion && is_assistant(&item);

@@ -189,7 +189,7 @@ impl Conform<'_, '_> {
     fn takes(&self, role: &str, kind: &str) -> bool {
         self.profile.media_roles.iter().any(|it| match it.split_once(':') {
             None => it == "any" || it == role,
-            // A place for sounds is one for their ids.
+            // A place that accepts sounds also accepts their ids.
             Some((of, only)) => {
                 of == role && (only == kind || Some(only) == kind.strip_suffix("-id"))
             }
@@ -271,12 +271,12 @@ impl Conform<'_, '_> {
         if class.is_any() && max == usize::MAX && !is_unique {
             return;
         }
-        // What is accepted stays, wherever it is.
+        // Accepted names stay, wherever they are.
         let parts = self.items.iter().flat_map(|it| &it.message.parts);
         let names = parts.filter_map(name_of).filter(|it| accepted_name(it, class, max) == **it);
         let mut taken: HashSet<String> = names.map(|it| it.to_lowercase()).collect();
         let (mut kept, mut numbers) = (HashSet::new(), Numbers::default());
-        // A name that no other document has, in any case of its letters: with a number, if it must be.
+        // A name that no other document has, ignoring case; with a number if necessary.
         let mut own_name = |name: &str| {
             let mut is_free = |it: &str| taken.insert(it.to_lowercase());
             match is_free(name) {
@@ -461,7 +461,7 @@ impl Profile {
     }
 }
 
-/// Says the type that an image or a document is of.
+/// Sets the type of an image or a document.
 fn say_type(part: &mut Part, profile: &Profile) {
     let Some((_, is)) = wrong_type(part, profile) else { return };
     let (address, media_type) = match part {

@@ -218,7 +218,7 @@ fn remove(extra: &mut Extra, members: &[(Origin, String)]) {
     }
 }
 
-/// The parts of a result; none of another part.
+/// The parts of a result; empty for any other part.
 fn content_of(part: &Part) -> &[Part] {
     if let Part::ToolResult(it) = part { it.content.parts() } else { &[] }
 }
@@ -282,7 +282,7 @@ impl Conform<'_, '_> {
         if self.profile.lone_reasoning == Acceptance::Accept {
             return;
         }
-        // From the end on: an item before one that goes has to be followed by what is left.
+        // Goes backwards: after a removal, the item before it must be followed by an item that stays.
         for at in (0..self.items.len()).rev() {
             let lone = self.lone_parts(at);
             if lone.is_empty() {
@@ -311,7 +311,7 @@ impl Conform<'_, '_> {
             if is_reasoning && has_item_id(it) && !followed {
                 lone.push(part);
             }
-            // What follows a lone item does not pair the one before it.
+            // A lone item is removed, so the item after it does not complete the item before it.
             followed = may_be_made(it) && (!is_reasoning || followed);
         }
         lone.reverse();
@@ -359,7 +359,7 @@ fn leave_id_out(extra: &mut Extra) {
     }
 }
 
-// Raw JSON of a provider: as much of it as rules ask for.
+// The members of a provider's raw JSON that rules need.
 //
 // A server tool is called and answered by the provider itself; its blocks are opaque parts here, and only
 // whether they belong together is judged (PM-3, PM-185).
@@ -383,7 +383,7 @@ const CALLS: [(&str, &str); 2] = [("server_tool_use", "srvtoolu_"), ("mcp_tool_u
 impl Facts {
     pub(crate) fn of(it: &Other) -> Self {
         let facts: Facts = it.value.parse().unwrap_or_default();
-        // What a part of Gemini is says a member's name; without one it is nothing.
+        // The name of a member tells the kind of a Gemini part; a part without members has none.
         let is_data = it.format == Origin::Gemini && !is_blank_object(it.value.text());
         Facts { kind: facts.kind.or(is_data.then(|| "data".to_owned())), ..facts }
     }
@@ -411,7 +411,7 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// Parts that the provider does not read; where they are is all that is known of them.
+    /// Parts that the provider does not read. Only their places are known.
     pub(crate) fn untyped_parts(&mut self) {
         if self.profile.untyped_parts == Acceptance::Accept {
             return;

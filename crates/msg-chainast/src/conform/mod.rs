@@ -79,7 +79,7 @@ pub(crate) fn conform<'m>(
     it.split_results();
     it.message_names();
     it.arguments();
-    // Before all that asks where a turn begins, as a user message may come of it.
+    // Comes before every step that depends on the beginnings of turns, because it may insert a user message.
     it.media_places();
     it.empty_results();
     it.media_types();
@@ -100,7 +100,7 @@ pub(crate) fn conform<'m>(
     it.last_reasoning();
     it.empty_texts();
     it.cache_markers();
-    // After all that messages of the user come of, and before what parts these from results.
+    // Comes after every step that may insert user messages, and before the step that separates them from results.
     it.later_systems();
     it.user_after_tool();
     it.surplus_calls();
@@ -131,7 +131,7 @@ pub(crate) fn trim_last(items: &mut [Item<'_>], profile: &Profile) -> Option<Dia
 /// Reports an end that a request must not have. Never repaired.
 pub(crate) fn last_message(items: &[Item<'_>], profile: &Profile) -> Option<Diagnostic> {
     let last = items.last()?;
-    // Where the provider has a member for it, an answer may be begun for the model.
+    // If the provider has a member for it, a request may begin the answer for the model.
     let begins = |name: &str| !name.is_empty() && name == profile.prefill;
     let is_begun = last.message.extra.all().any(|it| begins(it.1) && it.2.text() == "true");
     (profile.user_last && last.message.role == Role::Assistant && !is_begun).then(|| {
@@ -147,7 +147,7 @@ pub(crate) fn missing_thinking(items: &[Item<'_>], profile: &Profile) -> Option<
     let is = |it: &Item<'_>, role: Role| it.message.role == role;
     let n_results = items.iter().rev().take_while(|it| is(it, Role::Tool)).count();
     let before = &items[..items.len() - n_results];
-    // Answers in a row are one.
+    // Consecutive assistant messages count as one.
     let n_answers = before.iter().rev().take_while(|it| is(it, Role::Assistant)).count();
     let answer = &before[before.len() - n_answers..];
     let first = answer.iter().find_map(|it| it.message.parts.first().map(|part| (it, part)));
@@ -176,7 +176,7 @@ pub(crate) struct Conform<'a, 'm> {
     pub(crate) profile: &'a Profile,
     /// The rules of the chain that hold besides: a tree is always of a strict chain.
     pub(crate) enforced: Enforced,
-    /// Whether warnings are mended, too.
+    /// Whether to repair warnings too.
     pub(crate) all: bool,
     pub(crate) items: Vec<Item<'m>>,
     pub(crate) ids_in_input: &'a HashMap<(usize, usize), String>,
@@ -311,7 +311,7 @@ pub(crate) fn is_empty(text: &str, blank: bool) -> bool {
 // Media that a provider refuses and only decoding could repair: types, addresses, sizes (PM-33 to PM-36, PM-110,
 // PM-111). Judged on the input messages.
 
-/// All of it, in the order of the input. Linear; payloads are measured, and of images the header is read.
+/// Checks all media, in the order of the input. Linear: reads only the size of payloads and the headers of images.
 pub(crate) fn unmendable(chain: Chain<'_>, profile: Option<&Profile>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let Some(profile) = profile.filter(|it| judges(it)) else { return found };
@@ -342,7 +342,7 @@ fn judges(profile: &Profile) -> bool {
         || profile.media_s3 == Acceptance::Reject
 }
 
-/// How many pixels a side of an image may have, which depends on how many there are; 0 for any number.
+/// The maximum pixels of an image side, which depends on the number of images; 0 for no limit.
 fn side_max(chain: Chain<'_>, profile: &Profile) -> usize {
     let images = |it: &Part| match it {
         Part::Image(_) => 1,

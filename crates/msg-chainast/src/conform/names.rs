@@ -21,7 +21,7 @@ impl Conform<'_, '_> {
         if are_accepted && !profile.results_named {
             return;
         }
-        // While the results have their names, which may decide.
+        // Done while results still have their names, which may decide the match.
         let answered = self.answered_calls();
         if !are_accepted {
             self.rename_tools(&answered);
@@ -94,7 +94,7 @@ impl Conform<'_, '_> {
         }
     }
 
-    /// The call that each result answers, by their places; of further results of a call the same.
+    /// The call that each result answers, by place. Several results may answer the same call.
     fn answered_calls(&self) -> HashMap<Place, Place> {
         let (mut open, mut answered) = (OpenCalls::default(), HashMap::new());
         for (at, item) in self.items.iter().enumerate() {
@@ -147,7 +147,7 @@ struct Renames {
 }
 
 impl Renames {
-    /// The new name for an old one; none if the profile's rules leave no way to make one.
+    /// The new name for an old one; `None` if the profile's rules allow no name.
     fn of(&mut self, profile: &Profile, old: &str) -> Option<String> {
         if let Some(known) = self.new.get(old) {
             return known.clone();
@@ -177,7 +177,7 @@ impl Renames {
     }
 }
 
-/// The number that is appended next to each name.
+/// The next number to append to each name.
 #[derive(Default)]
 pub(super) struct Numbers(HashMap<String, usize>);
 
@@ -232,7 +232,7 @@ fn bad_name(profile: &Profile, name: &str) -> Diagnostic {
     error("profile::tool-name", profile.refused_tool_name(name), "renamed")
 }
 
-/// What names of a class are accepted, as the end of a sentence.
+/// The accepted names of a class, as the end of a sentence.
 fn expected(class: &CharClass, first: Option<&CharClass>, max: usize) -> String {
     let mut res = format!(", expected {}", class.as_str());
     if let Some(first) = first {
@@ -330,7 +330,7 @@ impl Conform<'_, '_> {
                         n_calls += 1;
                         let Some(it) = wrong.remove(&(at, part)) else { continue };
                         let new = fresh.next(&call.name, n_calls - 1);
-                        // A pattern of a user's own may give what the same profile refuses.
+                        // A user's own pattern may make ids that the profile refuses.
                         let gains = accepts_text(profile, &new.id);
                         let is_mended = gains && (self.all || it.is_error());
                         if is_mended {

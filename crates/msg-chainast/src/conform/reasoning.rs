@@ -174,7 +174,7 @@ impl Conform<'_, '_> {
             }
             _ => "a message with tool calls must carry its reasoning",
         };
-        // Models that think as they like are not refused it, unless the request tells them to think.
+        // Models that decide themselves whether to think accept missing thinking, unless the request turns thinking on.
         let is_certain = self.enforced.thinking == RequestThinking::On
             || !self.profile.doubts("reasoning_require");
         let mut it = warning("profile::reasoning-missing", sentence, "inserted a placeholder");
@@ -280,7 +280,7 @@ pub(super) fn drop_signature(part: &mut Part) {
 // message, and a message without provenance is not judged.
 
 impl Conform<'_, '_> {
-    /// Reasoning and signatures that are bound to another provider, model or account are removed.
+    /// Removes reasoning and signatures that are bound to another provider, model or account.
     pub(crate) fn foreign_reasoning(&mut self) {
         if self.profile.reasoning_bound == ReasoningBound::None {
             return;

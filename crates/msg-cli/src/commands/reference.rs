@@ -1,5 +1,5 @@
-//! What the program says of itself, from the same tables as its parser: `msg reference` (the command reference and the
-//! man pages), `msg completions SHELL`, and `msg schema NAME` (the JSON Schemas of the documented forms).
+//! The program's documentation of itself, from the same tables as its parser: `msg reference` (the command reference
+//! and the man pages), `msg completions SHELL`, and `msg schema NAME` (the JSON Schemas of the documented forms).
 //!
 //! `msg reference` is hidden: it serves the release and `cargo xtask codegen`, which keeps `docs/cli.md` fresh.
 //!

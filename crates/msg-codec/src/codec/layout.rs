@@ -229,7 +229,7 @@ impl Placement {
     /// A system message was in the list, not in the member for instructions.
     pub const LISTED: Self = Self(8);
 
-    /// The marks in a layout; none if it is not the layout of a message.
+    /// The marks in a layout; empty if it is not the layout of a message.
     #[must_use]
     pub fn in_layout(layout: Option<&[u8]>) -> Self {
         match section(layout, 1) {

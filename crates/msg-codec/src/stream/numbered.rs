@@ -151,7 +151,7 @@ pub trait BlockWire: fmt::Debug + Clone + Default + Send + Sync + 'static {
         false
     }
 
-    /// The parts of a block that is not a call; none for an empty block.
+    /// The parts of a block that is not a call; empty for an empty block.
     fn parts(block: Block) -> Vec<Part>;
 
     /// Keeps the unknown members of a call.

@@ -263,7 +263,7 @@ fn end_of_first_text(message: &Message) -> usize {
     message.parts.iter().position(|it| it.as_text().is_some()).map_or(0, |it| it + 1)
 }
 
-/// A message without all up to its first text; none if nothing is left.
+/// A message without everything up to its first text; `None` if nothing is left.
 fn after_first_text(message: &Message) -> Option<Message> {
     let mut rest = message.clone();
     rest.parts.drain(..end_of_first_text(message));

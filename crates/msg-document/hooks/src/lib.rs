@@ -1,6 +1,6 @@
-//! What the recipes in `examples/` share: the repair of a request's body, and an endpoint on loopback that refuses a call
-//! without its result, as the provider does. Each recipe is run by `cargo xtask interop hooks`: refused without the hook,
-//! answered with it (RE-22).
+//! Shared code of the recipes in `examples/`: the repair of a request's body, and an endpoint on loopback that refuses
+//! a call without its result, as the provider does. Each recipe is run by `cargo xtask interop hooks`: refused without
+//! the hook, answered with it (RE-22).
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! What the functions of the library answer, by data: `convert.jsonl`, `values.jsonl` and `options.jsonl`.
+//! The answers of the library's functions, as data: `convert.jsonl`, `values.jsonl` and `options.jsonl`.
 //!
 //! `test_data/convert.jsonl`: a document, the target and what goes along; expected is the document in
 //! the target format, what was lost, and the names of what is left out.
@@ -149,7 +149,7 @@ fn options_are_read_from_json() {
                 format!("{:?} counter {:?}", it.options().limit.budget, it.options().count.counter)
             }),
         };
-        // What there is is not told: profiles and formats come.
+        // The list of known names is cut off, because profiles and formats are added.
         let refused = |it: msg_document::Refusal| {
             it.to_string().split(", expected").next().map(str::to_owned)
         };

@@ -1,7 +1,7 @@
 //! `fit` and `stats` by data (CP-…), and requests with cache breakpoints (CL-63): a line of `--jsonl` a row, and the whole answer beside it.
 //!
-//! Of `messages` those that are the input's are shown by their number, so that a row shows what changed and what
-//! went; edits are with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
+//! Unchanged `messages` of the input are shown by number, so a row shows the changed and the dropped ones; edits are
+//! with code, place, sentence and fix. `UPDATE_EXPECT=1` rewrites the answers.
 
 use msg_document::{
     CheckOptions, Digest, Document, FitAnswer, FitOptions, Fitted, Fitter, ReadOptions, Refusal,
@@ -19,7 +19,7 @@ fn histories_are_made_to_fit() {
             Err(refusal) => refused(&refusal),
             Ok((line, document)) => {
                 let mut shown = shown(&line, &input);
-                // What is not a list of messages is edited where they are in it.
+                // In a document other than a list, the messages are edited in place.
                 if input.get("turns").is_some() {
                     shown["document"] =
                         serde_json::from_slice(&document).expect("because it is JSON");

@@ -86,7 +86,7 @@ fn conversions_of_the_suites_make_nothing_worse() {
     let names = ["openai", "anthropic", "gemini", "responses", "bedrock", "interactions"];
     let targets = names.map(|it| it.parse::<Format>().expect("because it is a format"));
     assert!(targets.iter().all(|it| profile_of(*it).is_some()), "each has a provider");
-    // What was made for each target from a message of its own has members of all of them.
+    // The message made for each target has members of all formats.
     let mut documents = documents();
     documents.retain(|it| it.0.name() != "native");
     let n_sound = documents.iter().filter(|it| is_sound(it.1.as_bytes(), it.0)).count();
@@ -127,7 +127,7 @@ fn changed_documents_account_for_every_text() {
     expect_none(&failed);
 }
 
-/// What is left of a document after a cut is all there, or its loss is said with a place.
+/// After a cut, every remaining value is there, or its loss is reported with a place.
 #[test]
 fn cuts_of_the_suites_lose_nothing_besides() {
     let mut failed = Vec::new();

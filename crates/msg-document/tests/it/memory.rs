@@ -8,7 +8,7 @@ use msg_document::{
 
 const TIMES: f64 = 24.0;
 
-/// What findings take of which so many are kept, however long the file is.
+/// The memory for findings, of which a fixed number is kept, however long the file is.
 const FINDINGS: u64 = 3 << 20;
 
 /// Files of cells that are as small as they may be where there are many, and of which something is found.

@@ -1,5 +1,5 @@
-//! What a document was recognised as is the same to all that it is asked: exchanges, documents of formats that are not
-//! read, and parts of others in a format that was named.
+//! All functions recognise a document as the same format: exchanges, documents of formats that are not read, and parts
+//! of others in a format that was named.
 
 use msg_document::{
     CheckOptions, ConvertOptions, Document, Format, ReadOptions, Refusal, RepairOptions,
@@ -36,7 +36,7 @@ fn exchanges_are_one_conversation() {
     });
 }
 
-/// What is of no format that is read is that to all who ask (RG-10).
+/// All functions refuse a document of an unsupported format alike (RG-10).
 #[test]
 fn all_answers_refuse_the_same() {
     let mut refused = 0;

@@ -1,5 +1,5 @@
-//! What providers refuse of requests, and what they accept: rows of documents, with what a check and a repair say of
-//! them, and recorded requests that were answered.
+//! Requests that providers refuse or accept: rows of documents with the results of a check and a repair, and recorded
+//! requests that were answered.
 
 use msg_chainast::{Profile, ProviderRule};
 use msg_core::Diagnostic;
@@ -98,7 +98,7 @@ fn told(it: &Diagnostic) -> String {
     format!("{}[{}]{place}: {}{answer}", it.severity, it.code, it.message())
 }
 
-// What a provider answered is fine under its profile: a check finds no error, and neither a repair nor a
+// Requests that a provider answered are valid under its profile: a check finds no error, and neither a repair nor a
 // fitting changes anything (CA-70a). The rows are recorded requests; NOTICE.md beside them says of whom.
 
 #[derive(Deserialize)]
@@ -159,7 +159,7 @@ fn what_fits_is_not_changed_for_a_provider_that_answered_it() {
     });
 }
 
-// What a request asks besides its conversation counts where a profile judges the conversation by it (PM-18).
+// Settings of a request that decide how a profile judges the conversation (PM-18).
 
 #[test]
 fn a_request_with_thinking_needs_it_before_the_last_calls() {
@@ -176,7 +176,7 @@ fn a_request_with_thinking_needs_it_before_the_last_calls() {
         checked.diagnostics.iter().map(|it| it.code.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(codes(r#"{"type":"enabled","budget_tokens":1024}"#), ["profile::thinking-missing"]);
-    // What it is to decide itself is not known to be on.
+    // With adaptive thinking the model decides, so thinking is not known to be on.
     assert_eq!(codes(r#"{"type":"adaptive"}"#), [""; 0]);
     assert_eq!(codes(r#"{"type":"disabled"}"#), [""; 0]);
 }

@@ -37,7 +37,7 @@ fn format(name: &str) -> msg_document::Format {
     name.parse().expect("because the format is known")
 }
 
-/// What the API answered is fine under its profile, and the strict repair takes no item out of it.
+/// Requests that the API answered are valid under its profile, and a strict repair removes no item from them.
 #[test]
 fn accepted_histories_come_through_whole() {
     testkit::rows!("accepted/responses.jsonl").check(|row| {

@@ -108,7 +108,7 @@ fn samples() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What is put in a place: a value of another type, or one more member.
+/// Puts a value of another type, or an additional member, in each place.
 fn documents(sample: &Value) -> Vec<(String, Value)> {
     let mut res = Vec::new();
     for path in places(sample) {

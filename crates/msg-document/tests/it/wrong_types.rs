@@ -15,7 +15,7 @@ pub(crate) struct Sample {
     pub(crate) json: Value,
 }
 
-/// What every value that is put somewhere says; a number has no room for more.
+/// The value that is put everywhere; a number could not hold more digits.
 pub(crate) const LEAF: &str = "7171771";
 
 /// Steps from the root to a value.
@@ -156,7 +156,7 @@ fn mended(
         || path.iter().skip(2).any(|it| it.parse::<usize>().is_ok() || it == "tool_calls");
     let kept = if has_leaf(value) { LEAF.to_owned() } else { value.to_string() };
     let stays = is_listed && out.contains(&kept);
-    // What is missing, empty or of an unknown kind is of no wrong type: other rules name it, and it may stay.
+    // Missing, empty and unknown values do not have a wrong type: other rules report them, and they may stay.
     let is_other = |it: &Diagnostic| {
         const OTHERS: [&str; 3] =
             ["profile::unknown-kind", "profile::unknown-member", "profile::missing-member"];
@@ -182,7 +182,7 @@ fn is_vital(path: &[String]) -> bool {
         [_] => true,
         [.., last] if last == "role" || last == "from" => true,
         [_, at] => is_index(at),
-        // What a step is.
+        // The type of a step.
         [list, at, last] => list == "input" && is_index(at) && last == "type",
         _ => false,
     }

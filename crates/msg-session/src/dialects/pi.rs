@@ -189,8 +189,8 @@ impl<'a> Path<'a> {
         res
     }
 
-    /// How late results come after their calls; none where that cannot be done: where records have no ids, or along a
-    /// leaf that would be another one.
+    /// Moves late results directly after their calls. `None` if that is not possible: if records have no ids, or if the
+    /// requested leaf would become another one.
     fn moves(
         &self,
         lines: &Lines<'_>,

@@ -1,9 +1,9 @@
-//! What is kept and said of an answer: the attributes of its cell, and the outcome as JSON (MF-57).
+//! The record of an answer: the attributes of its cell, and the outcome as JSON (MF-57).
 //!
-//! An answer in its file while it comes: saved as often as the disk allows, whole at the end.
+//! An answer is saved to its file while it arrives, as often as the disk allows, and completely at the end.
 //!
-//! A saving takes as long as it takes, and the next one waits four times that: at most a fifth of the
-//! time goes to the disk, whatever it is and however long the answer gets.
+//! After each save, the next one waits four times as long as the save took. So at most a fifth of the time goes to the
+//! disk, however slow it is and however long the answer gets.
 
 use std::{
     borrow::Cow,

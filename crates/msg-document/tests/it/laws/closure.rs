@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use msg_chainast::Profile;
 use msg_document::{CheckOptions, ConvertOptions, Format, ReadOptions, check, convert};
 
-/// What only the target refuses, and some who take its format do not: ids go as they are (MS-25), and media stay where
-/// they are.
+/// Findings that a conversion may leave, because only some providers of the target format refuse them: ids are not
+/// changed (MS-25), and media stay in place.
 const OF_TARGET: [&str; 2] = ["profile::tool-call-id", "profile::media-place"];
 
-/// What holds of a history alone: an answer that becomes a list of messages is one.
+/// Findings that apply only to histories: an answer may become a list of messages.
 const OF_HISTORY: [&str; 3] =
     ["chain::unexpected-first-role", "profile::user-message", "profile::consecutive-assistant"];
 

@@ -65,7 +65,7 @@ pub(crate) fn repairs_account_for_all(
     accounts_for_all(json, &repaired.document, from, told, &format!("mended for {profile:?}"))
 }
 
-/// What the answer says of what is not in it.
+/// The report of an answer: it must name every value that is missing in the output.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     edits: &'a [Diagnostic],
@@ -117,15 +117,15 @@ fn accounts_for_all(
     ))
 }
 
-/// What a text says between tags: calls that models write as text are read as calls.
+/// The text between tags, because calls that models write as text are read as calls.
 fn without_tags(text: &str) -> String {
-    // The server that is meant where none is named.
+    // The default server, which need not be named.
     let text = text.replace("<server_name>local</server_name>", " ");
     // A section is a piece of the text that it is in.
     let text = text.replace("<![CDATA[", "").replace("]]>", "");
     let mut pieces = text.split('<');
     let first = pieces.next().unwrap_or_default().to_owned();
-    // What ends no tag is text.
+    // A piece without the end of a tag is text.
     let inner = |it: &str| it.split_once('>').map_or(it, |it| it.1).to_owned();
     pieces.fold(first, |res, it| format!("{res} {}", inner(it)))
 }
@@ -156,13 +156,13 @@ impl Told<'_> {
     /// of a wrong type goes with the part that it is of.
     fn removes(&self, steps: &[String], text: &str, rows: &[String]) -> bool {
         let element = steps.iter().find_map(|it| it.parse::<usize>().ok());
-        // Of a damaged call in a text the call is read.
+        // A damaged call in a text is read as the repaired call.
         let is_gone = |it: &&Diagnostic| {
             it.fix.as_deref().is_some_and(|it| it.starts_with("removed"))
                 || it.code.as_str().starts_with("xml::")
         };
         let mut gone = self.edits.iter().filter(is_gone).filter_map(|it| it.at.message);
-        // What a response has around a message goes with it.
+        // The members around a message in a response are dropped with it.
         let is_around = || {
             let is_dropped = |it: &Diagnostic| it.fix.as_deref() == Some("dropped the message");
             steps.first().is_some_and(|it| it == "choices") && self.edits.iter().any(is_dropped)
@@ -201,10 +201,10 @@ fn collect(value: &Value, steps: &mut Vec<String>, res: &mut Vec<(Vec<String>, S
             }
         }
         Value::Object(all) => {
-            // What the blocks say again.
+            // A copy of the content of the blocks.
             let is_twin =
                 |name: &str| name == "reasoning_content" && all.contains_key("thinking_blocks");
-            // The only kind of breakpoint that a part may have: what has one is one.
+            // The only kind of breakpoint that a part may have.
             let is_of_breakpoint = steps.last().is_some_and(|it| it == "prompt_cache_breakpoint");
             let is_kind = |name: &str| is_of_breakpoint && name == "mode";
             let is_said = |name: &str| !WORDS.contains(&name) && !is_twin(name) && !is_kind(name);
@@ -218,7 +218,7 @@ fn collect(value: &Value, steps: &mut Vec<String>, res: &mut Vec<(Vec<String>, S
     }
 }
 
-/// What a document says, JSON in texts and files of text included.
+/// The values of a document, including those of JSON in texts and of text files.
 struct Said {
     text: String,
     words: BTreeSet<String>,

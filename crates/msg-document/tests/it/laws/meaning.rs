@@ -31,7 +31,7 @@ pub(crate) enum Said {
     Other(String),
 }
 
-/// What the report takes away, and what it says to be changed.
+/// The messages and parts that a report names as lost or changed.
 #[derive(Debug, Default)]
 struct Reported {
     messages: HashSet<usize>,
@@ -170,7 +170,7 @@ fn who(role: &Role, any: bool) -> String {
     .to_owned()
 }
 
-/// What of media is the same everywhere: an address, an id, or the base64.
+/// The value of media that every format keeps: a URL, an id, or the base64.
 fn media(part: &Part) -> Option<String> {
     let payload = |it: &String| match it.split_once(";base64,") {
         Some((head, data)) if head.starts_with("data:") => data.to_owned(),
@@ -208,7 +208,7 @@ fn without_spaces(json: &str) -> String {
     String::from_utf8(out).expect("because it was a text")
 }
 
-/// What messages say, without what is reported of them.
+/// The content of messages, without everything that the report names.
 fn meaning(messages: &[Message], reported: &Reported) -> Vec<Said> {
     let mut it = Meaning { reported, res: Vec::new(), calls: HashMap::new(), n_calls: 0 };
     for (at, message) in messages.iter().enumerate() {
@@ -217,8 +217,7 @@ fn meaning(messages: &[Message], reported: &Reported) -> Vec<Said> {
     if reported.order_changes { unordered(it.res) } else { it.res }
 }
 
-/// What is said, in an order that does not tell in which order it was said: all of one role's text, then the
-/// rest sorted.
+/// The content in a normalised order: all text of each role, then the rest sorted.
 fn unordered(said: Vec<Said>) -> Vec<Said> {
     let (mut texts, mut thought, mut rest) =
         (BTreeMap::<_, String>::new(), String::new(), Vec::new());
@@ -282,8 +281,8 @@ pub(crate) fn only_what_is_named_is_lost(json: &[u8], from: Option<Format>) {
     }
 }
 
-/// What a document says in another format is what it said, without what the report names. The error is
-/// what was expected and what was found.
+/// Checks that a converted document has the content of its source, without everything that the report names. The error
+/// has the expected and the found content.
 fn converted(json: &[u8], from: Format, to: Format) -> Result<(), (Vec<Said>, Vec<Said>)> {
     let reading = |format| ReadOptions::default().with_from(Some(format));
     let options = ConvertOptions::default().with_read(reading(from));

@@ -1,4 +1,4 @@
-//! What holds for any input.
+//! Laws that hold for any input.
 
 pub(crate) mod closure;
 pub(crate) mod ledger;

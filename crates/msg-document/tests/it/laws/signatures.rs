@@ -49,7 +49,7 @@ pub(crate) fn seals_stay_in_their_stream(body: &[u8], from: Provider) {
     }
 }
 
-/// What is sealed, if it is long enough to be told from other text, and nothing else says it.
+/// The sealed values that are long enough to be distinguished from other text and occur only once.
 fn seals(messages: &[Message], source: &[u8]) -> Vec<String> {
     let source = String::from_utf8_lossy(source);
     let is_told = |it: &String| it.len() >= 8 && source.matches(it.as_str()).count() == 1;

@@ -1,4 +1,4 @@
-//! What holds for every skeleton: it says what the document says that is read whole. Shared by the cases, by random
+//! The law of skeletons: the answers equal those of the document that is read whole. Shared by the cases, by random
 //! documents and by the fuzz target of the same name.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What holds for every plan of a document (CP-62). Shared by the cases and by the fuzz target of the same name.
+//! The law of plans of documents (CP-62). Shared by the cases and by the fuzz target of the same name.
 
 use msg_document::{Digest, Document, FitOptions, Fitter, Goal, ReadOptions};
 

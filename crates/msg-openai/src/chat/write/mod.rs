@@ -327,7 +327,7 @@ impl Writer<'_> {
         match self.options.content_when_empty {
             EmptyContent::Null if has_calls => Some(message::CONTENT_NULL),
             EmptyContent::Empty if has_calls => Some(0),
-            // It was a string before an edit; nothing of that remains.
+            // It was a string before an edit; this shape is dropped.
             _ => (variant != 0).then_some(variant),
         }
     }
