@@ -105,21 +105,23 @@ pub(super) fn is_free(name: &str, depth: usize) -> bool {
 
 /// Members whose values, names included, belong to the application: the arguments of a call.
 fn is_of_application(name: &str) -> bool {
-    matches!(
-        name,
-        "arguments"
-            | "input"
-            | "args"
-            | "tool_kwargs"
-            | "response"
-            | "result"
-            | "parameters"
-            | "input_schema"
-            | "inputSchema"
-            | "parametersJsonSchema"
-            | "responseJsonSchema"
-            | "schema"
-    )
+    holds_arguments(name)
+        || matches!(
+            name,
+            "response"
+                | "result"
+                | "parameters"
+                | "input_schema"
+                | "inputSchema"
+                | "parametersJsonSchema"
+                | "responseJsonSchema"
+                | "schema"
+        )
+}
+
+/// Whether a member contains the arguments of a call.
+pub(super) fn holds_arguments(name: &str) -> bool {
+    matches!(name, "arguments" | "input" | "args" | "tool_kwargs")
 }
 
 /// Whether a string in this member contains an object.
