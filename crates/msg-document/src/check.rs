@@ -347,17 +347,12 @@ impl Document {
 
     /// The findings of the chain rules and the profile, without those of the reader.
     pub fn check_chain(&self, options: &CheckOptions) -> Vec<Diagnostic> {
-        let (mut rules, profile) = self.rules(options.chain, options.profile.as_ref());
+        let (rules, profile) = self.rules(options.chain, options.profile.as_ref());
         let mut messages = Cow::Borrowed(self.messages());
         if self.withholds_ids(profile.as_deref()) {
             self.without_given_ids(messages.to_mut());
         }
         let messages = messages.as_ref();
-        // The calls of a lone answer are still to be run. A repair makes a whole conversation of it, with results.
-        let is_answer = !rules.request && self.is_lone_answer();
-        rules.open |= is_answer;
-        // Provider rules about the beginning of a history do not apply to a lone answer.
-        rules.continued |= is_answer && profile.is_some();
         let judge = |messages: &[Message], rules: msg_chainast::ChainCheckOptions| {
             msg_chainast::check(messages, profile.as_deref(), &rules)
         };
@@ -403,7 +398,11 @@ impl Document {
             let it = of_model(&it).map_or(it, Cow::Owned);
             of_writer(self.format().name(), it)
         });
+        // Provider rules about a history do not apply to a lone answer, whose calls are still to be run.
+        let is_answer = profile.is_some() && !rules.request && self.is_lone_answer();
         let rules = msg_chainast::ChainCheckOptions {
+            open: rules.open || is_answer,
+            continued: rules.continued || is_answer,
             several_systems: self.has_text_calls(),
             several_users: rules.several_users
                 || self.format().joins_users()

@@ -238,11 +238,16 @@ impl Document {
     }
 
     /// Whether it is an answer without its request, in a list and not in a response: a converted response, or a message
-    /// that is still to be appended.
+    /// that is still to be appended. Its calls, if any, are in its last message and have no results. The records of an
+    /// agent are a history.
     pub fn is_lone_answer(&self) -> bool {
-        let messages = self.messages();
-        !messages.is_empty()
-            && messages.iter().all(|it| it.role == Role::Assistant)
+        let Some((last, before)) = self.messages().split_last() else { return false };
+        let is_answer = |it: &Message| {
+            it.role == Role::Assistant && it.parts.iter().all(|it| it.as_tool_result().is_none())
+        };
+        is_answer(last)
+            && before.iter().all(|it| is_answer(it) && it.tool_calls().next().is_none())
+            && !self.format.has_records()
             && self.head().is_none_or(|it| it.model.is_none())
     }
 
