@@ -1,6 +1,7 @@
 // What the functions answer, beside the program's own answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import * as msg from 'msg-conversations';
 import * as sessions from 'msg-conversations/sessions';
 
@@ -163,7 +164,11 @@ test('large documents are taken', () => {
 });
 
 test('what JSON cannot hold is refused with its place, never lost', () => {
-  const values = [NaN, Infinity, new Map([[1, 2]]), new Set([1]), new Uint8Array([1]), /a/, Promise.resolve(1), [1].values(), 10n, (function* one() { yield 1; })()];
+  const there = runInNewContext('[new ArrayBuffer(2), new Error("x")]');
+  const values = [
+    NaN, Infinity, new Map([[1, 2]]), new Set([1]), new Uint8Array([1]), /a/, Promise.resolve(1), [1].values(), 10n, (function* one() { yield 1; })(),
+    new SharedArrayBuffer(2), new DataView(new ArrayBuffer(2)), new WeakMap(), new Blob(['x']), new Response('x'), new Number(NaN), Object(1n), ...there,
+  ];
   for (const value of values) {
     assert.throws(() => msg.check([{ ...USER, metadata: { x: value } }]), { name: 'TypeError', message: /^\[0\]\.metadata\.x is .*, which JSON cannot hold$/ });
   }
@@ -171,8 +176,26 @@ test('what JSON cannot hold is refused with its place, never lost', () => {
   round.self = round;
   assert.throws(() => msg.check([round]), TypeError);
   assert.throws(() => msg.check([{ ...USER, metadata: [() => 1] }]), { name: 'TypeError', message: '[0].metadata[0] is a function, which JSON cannot hold' });
-  assert.equal(msg.isValid([{ ...USER, metadata: { x: null, y: {}, z: new Date(0) } }]), true);
+  for (const list of [[undefined], new Array(1)]) {
+    assert.throws(() => msg.check([{ ...USER, metadata: list }]), { name: 'TypeError', message: '[0].metadata[0] is undefined, which JSON cannot hold' });
+  }
+  const bare = Object.create(null);
+  const plain = { x: null, y: {}, z: new Date(0), bare, there: runInNewContext('({})'), boxes: [new Number(1), new String(''), new Boolean(true)] };
+  assert.equal(msg.isValid([{ ...USER, metadata: plain }]), true);
   assert.throws(() => msg.fit([USER], { budget: NaN }), { name: 'OptionError', message: 'budget: expected a number, found NaN' });
+});
+
+test('buffers of any kind and of any context are bytes', () => {
+  const shared = new SharedArrayBuffer(2);
+  new Uint8Array(shared).set([91, 93]);
+  const there = runInNewContext('new Uint8Array([91, 93]).buffer');
+  for (const buffer of [shared, new Uint8Array(shared), there]) {
+    assert.equal(msg.isValid(buffer), true);
+    assert.equal(new msg.ToolParser().feed(buffer).concat(msg.tools(buffer).segments).at(-1).text, '[]');
+    assert.deepEqual(new msg.StreamAssembler().feed(buffer), []);
+    assert.equal(msg.cache([buffer]).rows.length, 1);
+  }
+  assert.throws(() => new msg.StreamAssembler().feed(new Error('x')), TypeError);
 });
 
 test('errors have a code, and places that the caller has written', () => {
@@ -189,6 +212,7 @@ test('errors have a code, and places that the caller has written', () => {
   const shared = { a: 1 };
   assert.equal(msg.check([{ ...USER, meta: [shared, shared, { shared }] }]).ok, true);
   assert.deepEqual(of(() => msg.check([null, USER])), ['ParseError', 'message 0: expected a message, which is an object', 'message::bad-shape']);
+  assert.match(of(() => msg.check({ request: [USER] }))[1], /; `field: "request"` reads its conversation$/);
   assert.match(of(() => msg.check('[null]'))[1], /at byte 1|without objects/);
   assert.equal(of(() => msg.check([USER], { profile: 'x' }))[2], 'cli::bad-option');
   assert.equal(of(() => msg.fit([{ ...USER, content: 'word '.repeat(99) }], { budget: 5 }))[0], 'CannotFit');

@@ -77,7 +77,7 @@ function requestOf(request, at) {
   try {
     const { input, kind } = documentOf(request);
     if (kind === 'objects') return input;
-    const text = typeof input === 'string' ? input : strict.decode(input);
+    const text = typeof input === 'string' ? input : strict.decode(input.slice());
     JSON.parse(text);
     return text;
   } catch (error) {

@@ -11,6 +11,7 @@ function inOurWords(message) {
     .replace(/`msg (check|tools|stream)`/g, '`$1`')
     .replace(/, as `jq -s \.` does|; `-` reads a pipe, as in .*$/g, '')
     .replace(/ \(--([a-z-]+) N\)/g, '')
+    .replace(/`--([a-z-]+) ([^`]*[a-z][^`]*)`/g, (flag, name, value) => (KNOWN.has(camel(name)) ? `\`${camel(name)}: "${value}"\`` : flag))
     .replace(/--repair\b/g, '`repair: true`')
     .replace(/--([a-z-]+)(?: [A-Z]+)?/g, (flag, name) => (KNOWN.has(camel(name)) ? `\`${camel(name)}\`` : flag))
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (it) => (KNOWN.has(camel(it)) ? camel(it) : it))

@@ -10,11 +10,13 @@ export function wellFormed(text) {
   return text.replace(LONE, (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
-/** Bytes of any kind of buffer, or nothing. */
+const tagOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+
+/** Bytes of any kind of buffer, or nothing. A buffer of another context, such as that of a test runner, is of no class of ours. */
 export function bytesOf(value) {
   if (value instanceof Uint8Array) return value;
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (typeof value === 'object' && /^(?:Shared)?ArrayBuffer$/.test(tagOf(value))) return new Uint8Array(value);
   return undefined;
 }
 
@@ -22,7 +24,8 @@ export function kindOf(value) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
   if (typeof value !== 'object') return `a ${typeof value}`;
-  return `an object of ${value.constructor?.name || Object.prototype.toString.call(value).slice(8, -1)}`;
+  const name = value.constructor?.name;
+  return `an object of ${name && name !== 'Object' ? name : tagOf(value)}`;
 }
 
 /** What a value that JSON cannot hold becomes in JSON text: most documents with neither are not walked. */
@@ -48,17 +51,18 @@ function expectKept(root) {
   const found = [[root, '']];
   const seen = new Set();
   for (let at = found.pop(); at !== undefined; at = found.pop()) {
-    const [value, path] = at;
+    const [given, path] = at;
+    const value = BOXES.some((it) => given instanceof it) ? given.valueOf() : given;
     if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${path || 'it'} is ${value}, which JSON cannot hold`);
     if (typeof value === 'bigint') throw new TypeError(`${path || 'it'} is ${kindOf(value)}, which JSON cannot hold`);
     if (value instanceof Date && Number.isNaN(value.getTime())) throw new TypeError(`${path || 'it'} is an invalid Date, which JSON cannot hold`);
     if (typeof value !== 'object' || value === null || typeof value.toJSON === 'function' || seen.has(value)) continue;
     seen.add(value);
     if (Array.isArray(value)) {
-      value.forEach((it, n) => {
-        if (typeof it === 'function' || typeof it === 'symbol') throw new TypeError(`${path}[${n}] is ${kindOf(it)}, which JSON cannot hold`);
+      for (const [n, it] of value.entries()) {
+        if (['function', 'symbol', 'undefined'].includes(typeof it)) throw new TypeError(`${path}[${n}] is ${kindOf(it)}, which JSON cannot hold`);
         found.push([it, `${path}[${n}]`]);
-      });
+      }
     } else if (Symbol.iterator in value || Symbol.asyncIterator in value || isLost(value)) {
       throw new TypeError(`${path || 'it'} is ${kindOf(value)}, which JSON cannot hold`);
     } else {
@@ -87,7 +91,14 @@ function expectNoCircle(root) {
   }
 }
 
-const isLost = (value) => value instanceof ArrayBuffer || value instanceof Promise || value instanceof RegExp || value instanceof Error;
+const BOXES = [String, Number, Boolean, BigInt];
+
+/** Whether an object says what it is in other ways than by members. Objects of any context have a prototype without one. */
+function isLost(value) {
+  const prototype = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return value instanceof Promise || value instanceof Error || (!isPlain && Object.keys(value).length === 0);
+}
 
 /** Objects that hold a document and are none, and how to get it. */
 const ADVICE = [
