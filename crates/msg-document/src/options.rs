@@ -211,7 +211,7 @@ where
 impl<'de, T: FromStr<Err = Refusal>> Deserialize<'de> for Paths<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(untagged, expecting = "expected a path, or a list of paths")]
         enum Given {
             One(String),
             Many(Vec<String>),

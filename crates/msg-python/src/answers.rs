@@ -60,13 +60,35 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Works on a document, without the GIL if it is large; a panic is an `InternalError`.
 fn work<T: Send>(
     py: Python<'_>,
-    json: &[u8],
+    input: &Input<'_, '_>,
     act: impl FnOnce(&[u8]) -> Result<T, Refusal> + Send,
 ) -> PyResult<T> {
+    let json = input.json();
     let answer = guarded(py, || {
         Ok(if json.len() > RELEASE_FROM { py.detach(|| act(json)) } else { act(json) })
     })?;
-    answer.map_err(|it| refused(py, &it))
+    answer.map_err(|it| refused_input(py, it, input))
+}
+
+/// A refusal of objects names no bytes: the caller has written none.
+fn refused_input(py: Python<'_>, refusal: Refusal, input: &Input<'_, '_>) -> PyErr {
+    match input {
+        Input::Objects(_) => refused(py, &without_bytes(refusal)),
+        Input::Text(_) | Input::Bytes(_) => refused(py, &refusal),
+    }
+}
+
+fn without_bytes(refusal: Refusal) -> Refusal {
+    let mut it = refusal.into_diagnostic();
+    (it.at.start, it.at.end, it.at.line, it.at.column) = (None, None, None, None);
+    let message = it.message();
+    if let Some((before, rest)) = message.split_once(" at byte ") {
+        it.set_message(format!(
+            "{before}{}",
+            rest.trim_start_matches(|it: char| it.is_ascii_digit())
+        ));
+    }
+    it.into()
 }
 
 fn text<'py>(py: Python<'py>, json: &[u8]) -> Bound<'py, PyString> {
@@ -87,7 +109,7 @@ fn check(
         return Ok(checked.into());
     }
     let input = Input::of(document)?;
-    Ok(work(py, input.json(), |json| msg_document::check(json, &options))?.into())
+    Ok(work(py, &input, |json| msg_document::check(json, &options))?.into())
 }
 
 /// Whether a check would find no error; stops at the first.
@@ -100,7 +122,7 @@ fn is_valid(
 ) -> PyResult<bool> {
     let options = options::of::<CheckOptions>(IS_VALID, options, py)?;
     let input = Input::of(document)?;
-    work(py, input.json(), |json| msg_document::is_valid(json, &options))
+    work(py, &input, |json| msg_document::is_valid(json, &options))
 }
 
 /// The mended document, of the kind of the input, and the input itself where nothing changed.
@@ -116,7 +138,7 @@ fn repair(
         return Ok(answer);
     }
     let input = Input::of(document)?;
-    let it = work(py, input.json(), |json| msg_document::repair(json, &options))?;
+    let it = work(py, &input, |json| msg_document::repair(json, &options))?;
     let mended = match it.changed {
         true => objects::like(py, &input, &it.document)?,
         false => document.clone(),
@@ -152,7 +174,7 @@ fn convert<'py>(
     let options = options::of::<ConvertOptions>(CONVERT, options, py)?;
     let to: Format = to.parse().map_err(|it| refused(py, &it))?;
     let input = Input::of(document)?;
-    let it = work(py, input.json(), |json| msg_document::convert(json, to, &options))?;
+    let it = work(py, &input, |json| msg_document::convert(json, to, &options))?;
     Ok(Converted::of(objects::like(py, &input, &it.document)?, it))
 }
 
@@ -166,7 +188,7 @@ fn stats<'py>(
 ) -> PyResult<Bound<'py, PyString>> {
     let options = options::of::<StatsOptions>(STATS, options, py)?;
     let input = Input::of(document)?;
-    let it = work(py, input.json(), |json| msg_document::stats(json, &options))?;
+    let it = work(py, &input, |json| msg_document::stats(json, &options))?;
     Ok(text(py, &it.to_json()))
 }
 
@@ -176,7 +198,7 @@ fn stats<'py>(
 fn tokens(py: Python<'_>, document: &Bound<'_, PyAny>, options: Options<'_, '_>) -> PyResult<u64> {
     let options = options::of::<StatsOptions>(TOKENS, options, py)?;
     let input = Input::of(document)?;
-    work(py, input.json(), |json| msg_document::tokens(json, &options))
+    work(py, &input, |json| msg_document::tokens(json, &options))
 }
 
 /// `(document, fits, report)`; no document where it does not fit. Summaries are the answers that are given, else
@@ -191,7 +213,7 @@ fn fit<'py>(
 ) -> PyResult<(Option<Bound<'py, PyAny>>, bool, Bound<'py, PyString>)> {
     let fitter = options::of::<Fitter>(FIT, options, py)?;
     let input = Input::of(document)?;
-    let mut it = work(py, input.json(), |json| fitter.answer(json, &answers))?;
+    let mut it = work(py, &input, |json| fitter.answer(json, &answers))?;
     let report = text(py, &without_document(&it.to_json()));
     let fits = it.is_clean();
     let fitted = it.take_document().map(|json| objects::like(py, &input, &json)).transpose()?;
@@ -217,7 +239,7 @@ fn fit_requests<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let fitter = options::of::<Fitter>(FIT_REQUESTS, options, py)?;
     let input = Input::of(document)?;
-    let requests = work(py, input.json(), |json| fitter.requests(json))?;
+    let requests = work(py, &input, |json| fitter.requests(json))?;
     let list = PyList::empty(py);
     for it in &requests {
         list.append(objects::objects(py, it.as_bytes(), None)?)?;
@@ -235,7 +257,7 @@ fn messages<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let options = options::of::<ReadOptions>(MESSAGES, options, py)?;
     let input = Input::of(document)?;
-    let rows = work(py, input.json(), |json| msg_document::messages(json, &options))?;
+    let rows = work(py, &input, |json| msg_document::messages(json, &options))?;
     let list = PyList::empty(py);
     for row in &rows {
         list.append(objects::objects(py, &row.to_json(), None)?)?;
@@ -254,8 +276,8 @@ fn join<'py>(
     let (first, second) = (input.map(Input::of).transpose()?, answer.map(Input::of).transpose()?);
     let (a, b) = (first.as_ref().map(|it| it.json()), second.as_ref().map(|it| it.json()));
     let joined = guarded(py, || Ok(msg_document::join(a, b, &ReadOptions::default())))?;
-    let joined = joined.map_err(|it| refused(py, &it))?;
     let Some(kind) = first.as_ref().or(second.as_ref()) else { return Ok(None) };
+    let joined = joined.map_err(|it| refused_input(py, it, kind))?;
     joined.map(|json| objects::like(py, kind, &json)).transpose()
 }
 
@@ -269,7 +291,7 @@ fn key<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let options = options::of::<KeyOptions>(KEY, options, py)?;
     let input = Input::of(document)?;
-    let key = work(py, input.json(), |json| msg_document::key(json, &options))?;
+    let key = work(py, &input, |json| msg_document::key(json, &options))?;
     Ok(PyBytes::new(py, &key.bytes()))
 }
 
@@ -283,7 +305,7 @@ fn prefix_keys<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let options = options::of::<ReadOptions>(PREFIX_KEYS, options, py)?;
     let input = Input::of(document)?;
-    let keys = work(py, input.json(), |json| msg_document::prefix_keys(json, &options))?;
+    let keys = work(py, &input, |json| msg_document::prefix_keys(json, &options))?;
     PyList::new(py, keys.iter().map(|it| PyBytes::new(py, &it.bytes())))
 }
 

@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
+    PyType,
 };
 use pyo3::{PyTypeInfo, intern};
 
@@ -95,9 +96,19 @@ fn is_document(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_list = || value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     Ok(is_list()
         || is_mapping(value)
-        || value.hasattr(intern!(value.py(), "model_dump"))?
-        || is_of_numpy(value)?
-        || is_a(value, "Sequence"))
+        || is_model(value)?
+        || (is_of_numpy(value)? && value.len().is_ok())
+        || is_sequence(value)?)
+}
+
+/// Whether a value is a model, and not the class of one.
+pub(crate) fn is_model(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(value.hasattr(intern!(value.py(), "model_dump"))? && !value.is_instance_of::<PyType>())
+}
+
+/// Whether a value is another sequence than a list; that of a `UserString` are texts of its own class.
+fn is_sequence(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_a(value, "Sequence") && !value.hasattr("casefold")?)
 }
 
 /// Whether a value is an array or a number of numpy, which is what a row of Parquet holds in pandas.
@@ -113,8 +124,11 @@ fn wrong_type(value: &Bound<'_, PyAny>) -> PyResult<PyErr> {
 
 /// How to get a document, or a part of one, from what holds it and is none.
 fn advice(value: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    const ADVICE: [(&str, &str); 14] = [
+    const ADVICE: [(&str, &str); 17] = [
+        ("mro", "; take an object of this class"),
+        ("casefold", "; `str(it)` is its text"),
         ("decode", "; `it.decode()` is its text"),
+        ("tobytes", "; `it.tobytes().decode()` is its text"),
         ("__arrow_c_stream__", "; `msg.arrow` and `msg.polars` take columns"),
         ("__arrow_c_array__", "; `msg.arrow` takes columns"),
         ("__await__", "; await it first"),
@@ -243,7 +257,9 @@ impl<'py> Walked<'py> {
 
     fn walk(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if depth > MAX_DEPTH {
-            return Err(unreadable(value.py(), "the objects nest more than 256 deep"));
+            let at: String = place(&self.json).chars().take(40).collect();
+            let text = format!("{at}… nests more than 256 deep, or leads back to itself");
+            return Err(unreadable(value.py(), &text));
         }
         if let Ok(text) = value.cast_exact::<PyString>() {
             self.text(text)
@@ -349,7 +365,7 @@ impl<'py> Walked<'py> {
     /// A model of pydantic, or whatever says its members as one does.
     fn model(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         let py = value.py();
-        if !value.hasattr(intern!(py, "model_dump"))? {
+        if !is_model(value)? {
             return self.collection(value, depth);
         }
         let options = PyDict::new(py);
@@ -374,7 +390,7 @@ impl<'py> Walked<'py> {
         if is_a(value, "Mapping") {
             return self.walk(&builtins.getattr("dict")?.call1((value,))?, depth);
         }
-        if is_a(value, "Sequence") && Input::of_text(value)?.is_none() {
+        if is_sequence(value)? && Input::of_text(value)?.is_none() {
             return self.walk(&builtins.getattr("list")?.call1((value,))?, depth);
         }
         if is_of_numpy(value)? {

@@ -21,7 +21,7 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use msg_document::{Cursor, MendedMessage, ReadOptions, Skeleton};
-use msg_json::{JsonError, Kind, Reader};
+use msg_json::{JsonError, JsonStr, Kind, Reader};
 use pyo3::{
     exceptions::PyTypeError,
     intern,
@@ -276,7 +276,10 @@ impl<'a, 'py> Builder<'a, 'py> {
         Ok(match self.read(|it| it.peek())? {
             Kind::Object => self.object(depth)?.into_any(),
             Kind::Array => self.array(depth)?.into_any(),
-            Kind::String => PyString::new(py, &self.read(|it| it.string())?.text).into_any(),
+            Kind::String => self
+                .text(|it| it.string().map(Some))?
+                .unwrap_or_else(|| PyString::new(py, ""))
+                .into_any(),
             Kind::Number => number(py, self.read(|it| it.number())?)?,
             Kind::Bool => self.read(|it| it.boolean())?.into_pyobject(py)?.to_owned().into_any(),
             Kind::Null => {
@@ -286,11 +289,28 @@ impl<'a, 'py> Builder<'a, 'py> {
         })
     }
 
+    /// The next text; one with half of a surrogate pair, which no text of Rust holds, as `json.loads` reads it.
+    fn text(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<Option<JsonStr<'a>>, JsonError>,
+    ) -> PyResult<Option<Bound<'py, PyString>>> {
+        let start = self.reader.offset();
+        let Some(text) = self.read(read)? else { return Ok(None) };
+        if !text.lone_surrogate {
+            return Ok(Some(PyString::new(self.py, &text.text)));
+        }
+        let source = self.reader.source(start, self.reader.offset());
+        let quoted =
+            source.find('"').zip(source.rfind('"')).map_or("", |(from, to)| &source[from..=to]);
+        let text = self.py.import("json")?.call_method1("loads", (quoted,))?;
+        Ok(Some(text.cast_into::<PyString>()?))
+    }
+
     fn object(&mut self, depth: usize) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(self.py);
         self.read(|it| it.begin_object())?;
-        while let Some(key) = self.read(|it| it.next_key())? {
-            dict.set_item(&*key.text, self.value(depth + 1)?)?;
+        while let Some(key) = self.text(|it| it.next_key())? {
+            dict.set_item(key, self.value(depth + 1)?)?;
         }
         Ok(dict)
     }

@@ -249,6 +249,7 @@ pub(crate) fn in_python(text: &str) -> String {
     let text = text.replace("`msg convert --help`", "`msg.formats()`");
     let text = text.replace("(feature `bpe`)", "(feature `tokens`)");
     let text = text.replace(", as `jq -s .` does", "");
+    let text = text.replace("name the dialect if you know it", "`agent` names who wrote it");
     let text = text.split("; `-` reads a pipe").next().unwrap_or_default();
     // Commands that are functions.
     let text = ["check", "tools", "stream"].iter().fold(text.to_owned(), |text, it| {
@@ -264,6 +265,11 @@ pub(crate) fn in_python(text: &str) -> String {
         match known::FIT.iter().chain(known::CONVERT).chain(known::CHECK).find(|it| it.name == name)
         {
             Some(it) if it.takes == "bool" => res.push_str(&format!("{name}=True{rest}")),
+            // In code, up to its end: `--field request.body` is `field="request.body"`.
+            Some(it) if it.takes.contains("str") && res.ends_with('`') && rest.contains('`') => {
+                let (value, rest) = rest.split_once('`').unwrap_or((rest, ""));
+                res.push_str(&format!("{name}=\"{}\"`{rest}", value.trim()));
+            }
             Some(_) => {
                 let value = rest
                     .strip_prefix(' ')
@@ -318,17 +324,37 @@ pub(crate) fn bad_option(py: Python<'_>, text: &str) -> PyErr {
 /// A sentence without types of Rust: `max_depth: invalid value: integer `-1`, expected usize` names none that Python has.
 fn plain(text: &str) -> String {
     let text = text.replace("unknown variant", "unknown value");
-    let parts = text.split_once("invalid value: ").and_then(|(option, it)| {
-        let (found, expected) = it.split_once(", expected ")?;
-        let is_whole = matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize");
-        is_whole.then_some((option, found.trim_start_matches("integer ").trim_matches('`')))
-    });
-    match parts {
-        Some((option, found)) if found.starts_with('-') => {
+    let parts = text.split_once("invalid value: ").or(text.split_once("invalid type: "));
+    let parts = parts.and_then(|(option, it)| Some((option, it.split_once(", expected ")?)));
+    let Some((option, (found, expected))) = parts else { return text };
+    let is_whole = matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize" | "i64");
+    let is_number = found.starts_with("integer") || found.starts_with("floating point");
+    let (found, expected) = (in_words(found), in_words(expected));
+    match is_whole && is_number {
+        true if found.starts_with('-') => {
             format!("{option}expected a number from 0, found {found}")
         }
-        Some((option, found)) => format!("{option}expected a smaller number, found {found}"),
-        None => text,
+        true => format!("{option}expected a smaller number, found {found}"),
+        false => format!("{option}expected {expected}, found {found}"),
+    }
+}
+
+/// What serde calls a value or a type, as Python does.
+fn in_words(text: &str) -> String {
+    let value = ["integer ", "floating point ", "string ", "boolean "]
+        .iter()
+        .find_map(|it| text.strip_prefix(it));
+    match (text, value.map(|it| it.trim_matches('`'))) {
+        (_, Some("true")) => "True".to_owned(),
+        (_, Some("false")) => "False".to_owned(),
+        (_, Some(value)) => value.to_owned(),
+        ("null" | "unit value", _) => "None".to_owned(),
+        ("sequence" | "a sequence", _) => "a list".to_owned(),
+        ("map" | "a map", _) => "a dict".to_owned(),
+        ("u8" | "u16" | "u32" | "u64" | "usize" | "i64", _) => "an int".to_owned(),
+        ("f64", _) => "a number".to_owned(),
+        _ if text.starts_with("struct ") => "a dict".to_owned(),
+        _ => text.to_owned(),
     }
 }
 
@@ -373,8 +399,24 @@ mod tests {
     #[test]
     fn no_sentence_names_a_type_of_rust() {
         let rows = [
-            ("n: invalid value: integer `-1`, expected usize", "n: expected a number from 0, found -1"),
-            ("n: invalid value: integer `300`, expected u8", "n: expected a smaller number, found 300"),
+            (
+                "n: invalid value: integer `-1`, expected usize",
+                "n: expected a number from 0, found -1",
+            ),
+            (
+                "n: invalid value: integer `300`, expected u8",
+                "n: expected a smaller number, found 300",
+            ),
+            (
+                "n: invalid type: floating point `1e+30`, expected i64",
+                "n: expected a smaller number, found 1e+30",
+            ),
+            ("n: invalid type: string \"b\", expected u64", "n: expected an int, found \"b\""),
+            ("n: invalid type: map, expected a sequence", "n: expected a list, found a dict"),
+            (
+                "n: invalid type: boolean `true`, expected struct Flat",
+                "n: expected a dict, found True",
+            ),
             ("n: unknown variant `a`, expected `b`", "n: unknown value `a`, expected `b`"),
             ("budget: a budget must be above 0", "budget: a budget must be above 0"),
         ];
@@ -390,6 +432,10 @@ mod tests {
             "mend it (repair=True) or set budget=N"
         );
         assert_eq!(in_python("a -- b"), "a -- b");
+        assert_eq!(
+            in_python("`--field request.body` reads it, `--join a,b` both"),
+            "`field=\"request.body\"` reads it, `join=\"a,b\"` both"
+        );
         assert_eq!(
             in_python("x (`msg convert --help` lists them)"),
             "x (`msg.formats()` lists them)"

@@ -7,11 +7,10 @@ use msg_core::{CountingIds, StreamEvent};
 use msg_document::{CaptureOptions, StreamRun, ToolsOptions};
 use msg_xml::{Event, ParseOptions, StreamParser};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::input::{Input, is_mapping};
+use crate::input::{Input, is_mapping, is_model};
 use crate::options::{Act, guarded, refused};
 use crate::{known, objects, options};
 
@@ -77,7 +76,7 @@ fn piece_of<'a, 'py>(value: &'a Bound<'py, PyAny>, expected: &str) -> PyResult<I
 
 /// An event that a client has parsed, as the provider sent it.
 fn event(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    if !is_mapping(value) && !value.hasattr(intern!(value.py(), "model_dump"))? {
+    if !is_mapping(value) && !is_model(value)? {
         let expected = "str, bytes, dict or an object with model_dump";
         piece_of(value, expected)?;
     }

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import types
 import uuid
+from collections import UserString
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -195,6 +196,12 @@ def test_wrong_calls_are_type_errors() -> None:
         msg.fit([], budgt=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"convert\(\) argument 'to' expects str, found int"):
         msg.convert([], 3)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"fit_apply\(\) argument 'answers'\[1\] expects str or None, found int"):
+        msg.fit_apply([], ["a", 3], budget=9)  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"doctor\(\) argument 'agent' expects str, found int"):
+        msg.doctor([], agent=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^\[1\]: messages\[0\].content is object"):
+        msg.cache({"messages": []}, {"messages": [{"role": "user", "content": object()}]})
     with pytest.raises(TypeError, match="merge"):
         msg.StreamAssembler(merge=True)  # type: ignore[call-arg]
 
@@ -277,6 +284,9 @@ class Array:
 
     def __init__(self, items: object) -> None:
         self.items = items
+
+    def __len__(self) -> int:
+        return 1
 
     def tolist(self) -> object:
         return self.items
@@ -474,6 +484,49 @@ def test_models() -> None:
 
 def test_half_a_surrogate_pair() -> None:
     assert msg.check([{"role": "user", "content": "\ud800"}]).messages == 1
+
+
+def test_half_a_surrogate_pair_is_kept_beside_a_mend() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    asked = {"role": "assistant", "content": None, "tool_calls": [call, {**call, "own": {"a\udc00": "\ud800"}}], "said": "𝄞\ud834"}
+    given: Any = {"model": "m", "messages": [asked], "user": "\ud800"}
+    mended = msg.repair(given).document
+    [again] = (it for it in mended["messages"] if it["role"] == "assistant")
+    assert mended["user"] == "\ud800" and again is not asked and again["said"] == "𝄞\ud834"
+    assert again["tool_calls"][1]["own"] == {"a\udc00": "\ud800"}
+
+
+def test_errors_of_objects_are_those_of_objects() -> None:
+    with pytest.raises(msg.ParseError) as raised:
+        msg.check([{"role": "user", "content": "a"}, 3])
+    assert str(raised.value) == "message 1: expected a message, which is an object" and raised.value.start is None
+    assert raised.value.diagnostic and raised.value.diagnostic.at.message == 1
+    with pytest.raises(msg.ParseError, match='`field="request"` reads its conversation'):
+        msg.check({"request": [{"role": "user", "content": "a"}]})
+    circle: dict[str, Any] = {"role": "user"}
+    circle["content"] = [circle]
+    with pytest.raises(msg.ParseError, match=r"^\[0\].content\[0\].content.*… nests more than 256 deep"):
+        msg.check([circle])
+    with pytest.raises(TypeError, match=r"\[0\].content is collections.UserString, which JSON cannot hold; `str\(it\)`"):
+        msg.check([{"role": "user", "content": UserString("a")}])
+
+    class Model:
+        def model_dump(self, **_: Any) -> dict[str, Any]:
+            return {"role": "user", "content": "hi"}
+
+    with pytest.raises(TypeError, match="found type; take an object of this class"):
+        msg.check(Model)  # type: ignore[arg-type]
+
+
+def test_values_of_options_are_named_in_words_of_python() -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"field": [1]}, "field: expected a path, or a list of paths"),
+        ({"budget": 10**30}, "budget: expected a smaller number, found 1e\\+30"),
+        ({"budget": 1, "tool_caps": {"a": "b"}}, 'tool_caps: expected an int, found "b"'),
+    ]
+    for options, text in wrong:
+        with pytest.raises(msg.OptionError, match=f"^{text}"):
+            msg.fit([], **options)
 
 
 def test_checker_pickles() -> None:

@@ -356,9 +356,13 @@ def fit_apply(
     gets a digest. Takes the options of :func:`fit`."""
     from .types import Fitted
 
-    if isinstance(answers, (str, bytes, bytearray)) or hasattr(answers, "keys"):
+    if not hasattr(answers, "__iter__") or isinstance(answers, (str, bytes, bytearray)) or hasattr(answers, "keys"):
         raise TypeError(f"fit_apply() argument 'answers' expects a list of texts, found {type(answers).__name__}")
-    fitted, fits, line = _msg.fit(document, {"budget": budget, **options}, list(answers))
+    texts = list(answers)
+    for at, it in enumerate(texts):
+        if not (it is None or isinstance(it, str)):
+            raise TypeError(f"fit_apply() argument 'answers'[{at}] expects str or None, found {type(it).__name__}")
+    fitted, fits, line = _msg.fit(document, {"budget": budget, **options}, texts)
     answer: Fitted[Any] = Fitted(fitted if fitted is not None else document, line)
     if not fits:
         raise CannotFit(answer)
@@ -410,6 +414,8 @@ def options_key(function: str, /, **options: "Any") -> bytes:
     >>> options_key("check", profile="openai") == options_key("check", profile="openai", open=None)
     True
     """
+    if not isinstance(function, str):
+        raise TypeError(f"options_key() argument 'function' expects str, found {type(function).__name__}")
     return _msg.options_key(function, options)
 
 

@@ -60,4 +60,6 @@ def doctor(session: D, /, *, agent: Agent | None = None, **options: Unpack[Docto
     name: object = session
     if isinstance(name, str) and "\n" not in name and name.endswith((".jsonl", ".json", ".md")):
         raise ParseError("this looks like the name of a file; pass what is in the file")
+    if not (agent is None or isinstance(agent, str)):
+        raise TypeError(f"doctor() argument 'agent' expects str, found {type(agent).__name__}")
     return SessionReport(*_msg.doctor(session, agent, options))

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from . import _msg
+from .errors import ParseError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,12 @@ def cache(*requests: Document | Iterable[Document], **options: Unpack[CacheOptio
     """
     ledger = CacheLedger(**options)
     given: Any = requests[0] if len(requests) == 1 and _is_several(requests[0]) else requests
-    rows = [ledger.push(it) for it in given]
+    rows = []
+    for at, it in enumerate(given):
+        try:
+            rows.append(ledger.push(it))
+        except (TypeError, ParseError) as error:
+            raise type(error)(f"[{at}]: {error}") from error
     return {"rows": rows, "totals": ledger.totals()}
 
 
