@@ -14,8 +14,8 @@ use msg_formats::{Format, ReadOptions, Refusal, Side};
 use serde::Serialize;
 
 use crate::api_shapes::{
-    Judged, Seen, add_refused, foreign_parts, forgive, is_not_understood, may_be_completed,
-    refused_by_api, unread_calls,
+    Judged, Seen, add_refused, foreign_parts, is_not_understood, may_be_completed, refused_by_api,
+    remove_orphans, unread_calls,
 };
 use crate::document::{Document, is_foreign_part};
 use crate::json::{repair_json, to_json};
@@ -89,7 +89,7 @@ fn check_one(json: &[u8], options: &CheckOptions) -> Result<Checked, Refusal> {
     let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let mut checked = document.check_text(Some(json), options);
-    document.promise_what_is_mended(json, options, &mut checked);
+    document.remove_unkept_fixes(json, options, &mut checked);
     Ok(checked)
 }
 
@@ -149,7 +149,7 @@ impl Document {
         let text = self.source().filter(|_| !self.is_edited());
         let mut checked = self.check_text(text, options);
         if let Some(text) = text {
-            self.promise_what_is_mended(text, options, &mut checked);
+            self.remove_unkept_fixes(text, options, &mut checked);
         }
         checked
     }
@@ -157,7 +157,7 @@ impl Document {
     /// Removes the `help` of errors that a repair would leave. A format other than the provider's, and a model's
     /// answer, may have no place for the repaired value; chat messages have one for every value. Repairs the document
     /// to find out, if it has such an error.
-    fn promise_what_is_mended(&self, text: &[u8], options: &CheckOptions, checked: &mut Checked) {
+    fn remove_unkept_fixes(&self, text: &[u8], options: &CheckOptions, checked: &mut Checked) {
         let is_promised = |it: &Diagnostic| {
             it.is_error() && it.fix.is_some() && it.code != "profile::other-format"
         };
@@ -241,7 +241,7 @@ impl Document {
         let mut notes: Vec<_> =
             notes.chain(other_body(self, text.map(str::as_bytes), options)).collect();
         if !unread.is_empty() {
-            forgive(&mut found, &unread);
+            remove_orphans(&mut found, &unread);
             notes.extend(unread);
         }
         // There may be very many findings: no second list, and no growth by doubling.
@@ -364,12 +364,14 @@ impl Document {
                 judge(messages, rules.with_continued().with_open())
             }
             Side::Answer => {
-                of_an_answer(messages, judge(messages, rules.with_continued().with_open()))
+                adapted_to_answer(messages, judge(messages, rules.with_continued().with_open()))
             }
             Side::Choices => {
                 let rules = rules.with_continued().with_open();
                 let choices = messages.chunks(1).enumerate();
-                choices.flat_map(|(at, it)| moved(of_an_answer(it, judge(it, rules)), at)).collect()
+                choices
+                    .flat_map(|(at, it)| moved(adapted_to_answer(it, judge(it, rules)), at))
+                    .collect()
             }
         }
     }
@@ -396,7 +398,7 @@ impl Document {
         let profile = profile.map(|it| {
             let it = it.in_format(self.format().name());
             let it = of_model(&it).map_or(it, Cow::Owned);
-            of_writer(self.format().name(), it)
+            without_impossible_rules(self.format().name(), it)
         });
         // Provider rules about a history do not apply to a lone answer, whose calls are still to be run.
         let is_answer = profile.is_some() && !rules.request && self.is_lone_answer();
@@ -467,7 +469,7 @@ const WITHOUT_REASONING: [&str; 2] = ["plain", "sharegpt"];
 
 /// The profile without rules that cannot apply to the format: names of results, signatures and ids of calls, and
 /// reasoning before calls, if the format has no place for them.
-fn of_writer<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
+fn without_impossible_rules<'p>(format: &str, mut profile: Cow<'p, Profile>) -> Cow<'p, Profile> {
     if profile.results_named && UNNAMED.contains(&format) {
         profile.to_mut().results_named = false;
     }
@@ -530,7 +532,7 @@ fn type_of(setting: &RawJson) -> Option<String> {
 }
 
 /// Adapts findings to a lone answer: it may begin with the assistant, and results belong in the next request.
-fn of_an_answer(messages: &[Message], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn adapted_to_answer(messages: &[Message], mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.retain(|it| it.code.as_str() != "chain::unexpected-first-role");
     let part = |it: &Diagnostic| messages.get(it.at.message?)?.parts.get(it.at.part?);
     let is_result = |it: &&mut Diagnostic| {

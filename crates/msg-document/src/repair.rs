@@ -128,7 +128,7 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
     let mut document = read_whole(json, &options.read, known)?;
     document.say_who_made_it(options.read.made_by.as_ref());
     let (messages, side) = (document.messages().len(), document.side());
-    let is_odd = document.says_unknown() || side != Side::Conversation;
+    let is_odd = document.has_unknown_parts() || side != Side::Conversation;
     let mut places = None;
     let mut edits = document.repair_text(RUNS, Some(json), options, is_odd.then_some(&mut places));
     document.expect_writer()?;
@@ -146,7 +146,8 @@ fn repair_at_most(runs: usize, json: &[u8], options: &RepairOptions) -> Result<R
         document.may_have_errors = true;
     }
     // The reader may find no message in the result, and an answer may have no place for the repaired values.
-    document.may_have_errors |= is_foreign || changed && (document.says_nothing() || text == json);
+    document.may_have_errors |=
+        is_foreign || changed && (document.has_only_unknown_parts() || text == json);
     let mut remaining = document.remaining_in(&text, options);
     if messages > 0 && is_left_empty {
         let mut nothing = msg_formats::Document::no_messages();
@@ -200,7 +201,7 @@ impl Document {
     }
 
     /// Whether some part is not understood.
-    fn says_unknown(&self) -> bool {
+    fn has_unknown_parts(&self) -> bool {
         let is_unknown = |it: &Part| matches!(it, Part::Other(_));
         self.messages().iter().flat_map(|it| &it.parts).any(|it| match it {
             Part::ToolResult(it) => it.content.parts().iter().any(is_unknown),
@@ -218,7 +219,9 @@ impl Document {
         options: &RepairOptions,
     ) -> Option<Repaired> {
         let again = self.read_again(text).ok()?;
-        if again.side() == side && !again.says_unknown() && !again.notes().iter().any(is_wrong_type)
+        if again.side() == side
+            && !again.has_unknown_parts()
+            && !again.notes().iter().any(is_wrong_type)
         {
             return None;
         }
@@ -234,7 +237,7 @@ impl Document {
     }
 
     /// Whether no message has a part that is understood.
-    fn says_nothing(&self) -> bool {
+    fn has_only_unknown_parts(&self) -> bool {
         self.messages().iter().flat_map(|it| &it.parts).all(|it| matches!(it, Part::Other(_)))
     }
 

@@ -29,7 +29,7 @@ const LISTS: [(&str, &str); 3] =
 /// Findings about parts and members of another provider, in the order of the messages. Linear in the parts that the
 /// reader did not understand.
 pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagnostic> + '_ {
-    let looked_at = messages.iter().enumerate().filter(|it| is_looked_at(it.1));
+    let looked_at = messages.iter().enumerate().filter(|it| may_be_foreign(it.1));
     looked_at.flat_map(|(at, message)| {
         let is_bare = message.parts.is_empty();
         let list = foreign_list(&message.extra, is_bare).map(move |it| it.at_message(at));
@@ -38,7 +38,7 @@ pub(crate) fn foreign_parts(messages: &[Message]) -> impl Iterator<Item = Diagno
             .into_iter()
             .chain(parts.filter_map(move |(n, part)| Some(foreign_part(part)?.at_part(at, n))));
         let found: Vec<_> = found.collect();
-        let is_read = !found.is_empty() || goes_on(messages, at);
+        let is_read = !found.is_empty() || follows_results(messages, at);
         let unread = if is_read { None } else { not_understood(message) };
         let some = if unread.is_none() { unknown_parts(message, at, &found) } else { Vec::new() };
         let beside = unread_beside(message, is_bare);
@@ -53,24 +53,24 @@ fn unread_beside(message: &Message, is_bare: bool) -> Option<Diagnostic> {
     // `foreign_list` reports chat calls in a message of another format.
     let is_unread = |it: &(&Origin, String, RawJson)| match &*it.1 {
         "tool_calls" if *it.0 != Origin::OpenAi => false,
-        name if BESIDE.contains(&name) => !is_bare && !is_said(&it.2, message),
+        name if CONTENT_COPIES.contains(&name) => !is_bare && !is_said(&it.2, message),
         name => is_of_calls(name, &it.2),
     };
     let (_, name, _) = judged_members(&message.extra).find(is_unread)?;
-    let text = match BESIDE.contains(&&*name) {
+    let text = match CONTENT_COPIES.contains(&&*name) {
         true => format!("member {name} says something else than the message, and is not read"),
         false => format!("member {name} may hold calls, and is not read"),
     };
     Some(Diagnostic::warning(Code::new("message::unread-content"), text))
 }
 
-const BESIDE: [&str; 4] = ["content", "parts", "contents", "text"];
+const CONTENT_COPIES: [&str; 4] = ["content", "parts", "contents", "text"];
 
 /// Whether the message contains each text of a value, at any depth. Members that do not hold content are skipped.
 /// Linear in both: substring searches are limited to `SEARCHES`.
 fn is_said(value: &RawJson, message: &Message) -> bool {
     const SEARCHES: usize = 64;
-    let said: Vec<Cow<'_, str>> = message.parts.iter().filter_map(said_by).collect();
+    let said: Vec<Cow<'_, str>> = message.parts.iter().filter_map(text_of).collect();
     let whole: HashSet<&str> = said.iter().map(|it| it.trim()).collect();
     let mut open: Vec<Value> = value.parse().into_iter().collect();
     let mut n_searches = 0;
@@ -78,7 +78,7 @@ fn is_said(value: &RawJson, message: &Message) -> bool {
         match it {
             Value::Array(list) => open.extend(list),
             Value::Object(members) => {
-                let texts = members.into_iter().filter(|it| BESIDE.contains(&&*it.0));
+                let texts = members.into_iter().filter(|it| CONTENT_COPIES.contains(&&*it.0));
                 open.extend(texts.map(|it| it.1));
             }
             Value::String(text) if !text.trim().is_empty() && !whole.contains(text.trim()) => {
@@ -95,7 +95,7 @@ fn is_said(value: &RawJson, message: &Message) -> bool {
 }
 
 /// The text of a part that another member may repeat.
-fn said_by(part: &Part) -> Option<Cow<'_, str>> {
+fn text_of(part: &Part) -> Option<Cow<'_, str>> {
     match part {
         Part::Text(it) => Some(Cow::Borrowed(&it.text)),
         Part::Reasoning(it) => Some(it.display_text()),
@@ -107,7 +107,7 @@ fn said_by(part: &Part) -> Option<Cow<'_, str>> {
 
 /// Whether the message and the results before it come from the same element of the source. The results of that element
 /// were understood.
-fn goes_on(messages: &[Message], at: usize) -> bool {
+fn follows_results(messages: &[Message], at: usize) -> bool {
     let (Some(before), message) = (at.checked_sub(1).map(|it| &messages[it]), &messages[at]) else {
         return false;
     };
@@ -125,7 +125,7 @@ fn goes_on(messages: &[Message], at: usize) -> bool {
 
 /// Whether anything in a message may belong to another provider: an unread member, an unread part, or the lack of
 /// parts.
-fn is_looked_at(message: &Message) -> bool {
+fn may_be_foreign(message: &Message) -> bool {
     let is_other = |it: &Part| match it {
         Part::Other(_) => true,
         Part::Text(it) if it.text.is_empty() => !it.extra.is_empty(),
@@ -205,7 +205,7 @@ fn unread_part(it: &Other, place: &str) -> Option<Diagnostic> {
         let text = match kind.flatten() {
             // Parts of the native form may have any type (MS-18).
             _ if matches!(it.format, Origin::Json | Origin::Native) => return None,
-            _ if it.pairing().is_some() || !says(it.value.text()) => return None,
+            _ if it.pairing().is_some() || !has_content(it.value.text()) => return None,
             Some(kind) => format!("a part of type `{kind}`{place} is not read"),
             None => format!("a part{place} is not read"),
         };
@@ -253,7 +253,7 @@ const READ: [&str; 9] = [
 /// The finding for a `summary` or `content` list of reasoning that was not read.
 fn unread_thought(extra: &Extra) -> Option<Diagnostic> {
     let is_list = |it: &(&Origin, String, RawJson)| {
-        matches!(&*it.1, "summary" | "content") && says(it.2.text())
+        matches!(&*it.1, "summary" | "content") && has_content(it.2.text())
     };
     let (_, name, _) = judged_members(extra).find(is_list)?;
     let text = format!("`{name}` of reasoning is not understood, and is not read");
@@ -314,7 +314,7 @@ fn unread_text(part: &Other) -> Option<Diagnostic> {
 /// The finding for content in a member of the wrong name. A warning for text; an error for a list or an object, which
 /// may contain unknown calls.
 fn unread(name: &str, value: &RawJson, of: &str) -> Option<Diagnostic> {
-    if !is_saying(name) || !says(value.text()) {
+    if !is_content_member(name) || !has_content(value.text()) {
         return None;
     }
     let text = format!("nothing of this {of} is understood: what it says is in `{name}`");
@@ -325,17 +325,17 @@ fn unread(name: &str, value: &RawJson, of: &str) -> Option<Diagnostic> {
 }
 
 /// Whether a value is a string, list or object with any content.
-fn says(json: &str) -> bool {
+fn has_content(json: &str) -> bool {
     let begins = matches!(json.as_bytes(), [b'{' | b'[' | b'"', ..]);
     begins && json.bytes().any(|it| it.is_ascii_alphanumeric() || !it.is_ascii())
 }
 
 /// Whether other formats keep the content of a message or a result in a member of this name.
-pub(crate) fn is_saying(name: &str) -> bool {
-    SAYING.contains(&name)
+pub(crate) fn is_content_member(name: &str) -> bool {
+    CONTENT_MEMBERS.contains(&name)
 }
 
-const SAYING: [&str; 13] = [
+const CONTENT_MEMBERS: [&str; 13] = [
     "parts",
     "blocks",
     "items",

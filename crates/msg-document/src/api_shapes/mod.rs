@@ -27,12 +27,12 @@ use msg_core::{CallKind, Code, Diagnostic, Message, Origin, Part, Role, Text};
 use msg_formats::Format;
 
 use self::breach::{Breach, Inner};
-pub(crate) use self::foreign_parts::{foreign_parts, is_not_understood, is_saying};
+pub(crate) use self::foreign_parts::{foreign_parts, is_content_member, is_not_understood};
 pub(crate) use self::missing::{Completed, may_be_completed};
 use self::table::{Api, Member, Path};
 pub(crate) use self::unread::{
-    forgive, has_other_calls, is_name_of_calls, is_orphan, may_have_orphans, may_have_text_call,
-    unread_calls,
+    has_other_calls, is_name_of_calls, is_orphan, may_have_orphans, may_have_text_call,
+    remove_orphans, unread_calls,
 };
 use self::walk::Walk;
 pub(crate) use self::{
@@ -197,7 +197,7 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
     let shapes = found.iter_mut().filter(|it| it.code == "profile::shape" && it.at.part.is_none());
     let mut shapes: HashMap<(Option<usize>, String), &mut Diagnostic> = shapes
         .map(|it| {
-            ((it.at.message, plain_path(it.message().split(' ').next().unwrap_or_default())), it)
+            ((it.at.message, dotted_path(it.message().split(' ').next().unwrap_or_default())), it)
         })
         .collect();
     refused.retain_mut(|it| {
@@ -223,13 +223,13 @@ pub(crate) fn add_refused(found: &mut Vec<Diagnostic>, mut refused: Vec<Diagnost
 }
 
 /// A path in one notation, whatever the notation of the API.
-fn plain_path(text: &str) -> String {
+fn dotted_path(text: &str) -> String {
     text.replace('[', ".").replace([']', '_'], "").to_ascii_lowercase()
 }
 
 /// The path inside the message, from the first path in a sentence of this module.
 fn local_path(sentence: &str) -> String {
-    let path = plain_path(sentence.split('`').nth(1).unwrap_or_default());
+    let path = dotted_path(sentence.split('`').nth(1).unwrap_or_default());
     path.splitn(3, '.').nth(2).unwrap_or_default().to_owned()
 }
 
@@ -249,13 +249,13 @@ fn as_text(part: &Part) -> Option<&'static str> {
     }
 }
 
-fn say_as_text(part: &mut Part) {
+fn turn_into_text(part: &mut Part) {
     let (text, mut extra) = match part {
         Part::Reasoning(it) => (it.display_text().into_owned(), std::mem::take(&mut it.extra)),
         Part::Refusal(it) => (std::mem::take(&mut it.text), std::mem::take(&mut it.extra)),
         Part::ToolResult(it) => {
             let parts = it.content.parts_mut().iter_mut();
-            return parts.filter(|it| matches!(it, Part::Refusal(_))).for_each(say_as_text);
+            return parts.filter(|it| matches!(it, Part::Refusal(_))).for_each(turn_into_text);
         }
         _ => return,
     };
@@ -270,7 +270,7 @@ pub(crate) fn complete_parts(messages: &mut [Message], refused: &[Diagnostic]) {
         let part = messages.get_mut(message).and_then(|it| it.parts.get_mut(part));
         let is_call = matches!(part, Some(Part::ToolCall(_)));
         if it.code == "profile::unknown-kind" && !is_call {
-            part.into_iter().for_each(say_as_text);
+            part.into_iter().for_each(turn_into_text);
             continue;
         }
         if let Some(Part::Reasoning(thought)) = part {

@@ -149,7 +149,7 @@ pub(crate) fn unread_calls(
 }
 
 /// Removes the orphan findings of results for which `unread` says that their calls were not understood.
-pub(crate) fn forgive(found: &mut Vec<Diagnostic>, unread: &[Diagnostic]) {
+pub(crate) fn remove_orphans(found: &mut Vec<Diagnostic>, unread: &[Diagnostic]) {
     let of = |it: &Diagnostic| (it.at.message, it.at.tool_call_id.clone());
     let results: HashSet<_> = unread.iter().map(of).collect();
     found.retain(|it| !is_orphan(it) || !results.contains(&of(it)));

@@ -269,7 +269,7 @@ impl<'a> Walk<'a> {
             }
         }
         let kind = match &object.tag {
-            None => return self.plain(object, members),
+            None => return self.single_kind(object, members),
             Some(tag) => of(members, tag).filter(|it| *it != "null").map(|it| (*tag, it)),
         };
         let known = || object.kinds.keys().copied();
@@ -348,7 +348,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks an object that has only one kind.
-    fn plain(&mut self, object: &'static Object, members: &Members<'a>) {
+    fn single_kind(&mut self, object: &'static Object, members: &Members<'a>) {
         self.members(&object.members, members);
         self.members(&object.one_of, members);
         let is = |member: &Member, name: &str| is_named(self.api, name, member.name);

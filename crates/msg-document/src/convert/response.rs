@@ -28,7 +28,7 @@ impl Document {
             return Err(Refusal::bad_option(text));
         }
         let mut report = Report::new();
-        name_response(&mut answer, to, &mut report);
+        give_id(&mut answer, to, &mut report);
         report.extend(answer.usage.as_mut().map(Usage::settle).unwrap_or_default());
         if let Some(others) = answer.choices.len().checked_sub(1).filter(|it| *it > 0)
             && matches!(to.name(), "anthropic" | "responses" | "bedrock" | "interactions")
@@ -63,7 +63,7 @@ impl Document {
 const HOLDS_ERRORS: [&str; 2] = ["responses", "interactions"];
 
 /// Gives a response without an id a new one, because the types of clients require it.
-fn name_response(answer: &mut Assembled, to: Format, report: &mut Report) {
+fn give_id(answer: &mut Assembled, to: Format, report: &mut Report) {
     let has_id = answer.id.as_ref().is_some_and(|it| !it.is_empty());
     if has_id || to.name() == "bedrock" {
         return;
@@ -164,7 +164,7 @@ fn unsaid(place: &str, value: &RawJson, before: &Usage, after: &Usage, lost: &mu
         let is_said = match READ.iter().find(|it| it.0 == name) {
             Some((_, count)) => count(after).is_some(),
             None if is_total(&name) => after.total.is_some() || is_sum(before),
-            None => says_no_more(&name, &value, before),
+            None => repeats_count(&name, &value, before),
         };
         if !is_said && !matches!(value.text(), "0" | "0.0" | "null" | "[]" | "{}" | "\"\"") {
             lost.push(place);
@@ -184,7 +184,7 @@ fn is_sum(usage: &Usage) -> bool {
 
 /// Whether a list of counts by modality only repeats a count as text, as Gemini does for each conversation without
 /// media.
-fn says_no_more(name: &str, list: &RawJson, usage: &Usage) -> bool {
+fn repeats_count(name: &str, list: &RawJson, usage: &Usage) -> bool {
     let Ok(rows) = list.parse::<Vec<RawJson>>() else { return false };
     let [row] = rows.as_slice() else { return rows.is_empty() };
     let members = row.members().unwrap_or_default();

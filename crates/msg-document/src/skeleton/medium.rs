@@ -10,7 +10,7 @@ use msg_chainast::Profile;
 use msg_core::{Audio, File, Image, Part};
 use msg_json::Kind;
 
-use super::message::{Names, Passed};
+use super::message::{Names, SeenNames};
 use super::{Cursor, LONG, MARK};
 use crate::api_shapes::{is_base64, is_data, is_sound_url, is_url};
 
@@ -31,7 +31,7 @@ pub(super) fn medium<S: Cursor>(
         "input_audio" => ("input_audio", &["data"], "format", &["wav", "mp3"]),
         _ => ("file", &["file_data", "file_id", "filename"], "", &[]),
     };
-    let (mut texts, mut passed) = ([None, None, None], Passed::default());
+    let (mut texts, mut passed) = ([None, None, None], SeenNames::default());
     let mut has_word = word != "format";
     source.object(|source, member| {
         // The reader of documents reports a duplicate member.

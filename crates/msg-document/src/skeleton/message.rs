@@ -11,7 +11,7 @@ use msg_json::Kind;
 
 use super::medium::medium;
 use super::{Shape, Shapes};
-use crate::api_shapes::{is_name_of_calls, is_saying};
+use crate::api_shapes::{is_content_member, is_name_of_calls};
 use crate::lead::MARKERS;
 use crate::skeleton::{Cursor, HEAD, kept};
 use msg_session::marks::text_hash;
@@ -23,12 +23,12 @@ const ROOM: usize = 8;
 
 /// The hashes of the names in an object so far.
 #[derive(Default)]
-pub(super) struct Passed {
+pub(super) struct SeenNames {
     hashes: [u64; MANY],
     n: usize,
 }
 
-impl Passed {
+impl SeenNames {
     /// Whether a name is new and not one too many. Remembers it.
     pub(super) fn is_new(&mut self, name: &str) -> bool {
         let hash = text_hash(name);
@@ -126,7 +126,7 @@ pub(super) fn conversation(source: &mut impl Cursor) -> Option<Conversation> {
         res.list(source)?;
     } else {
         res.head = Some(RequestHead::default());
-        let mut passed = Passed::default();
+        let mut passed = SeenNames::default();
         source.object(|source, name| {
             // The reader of documents reports duplicates, and handles very many members.
             if passed.is_new(name) { res.member(source, name) } else { None }
@@ -194,9 +194,9 @@ impl Conversation {
         if let Some(unusual) = draft.shape.take() {
             self.shapes.push(draft.whole_shape(*unusual))?;
         }
-        let has_saying = draft.has_saying;
+        let has_content_member = draft.has_content_member;
         // An otherwise empty message may have its content in that member. The reader of documents reports it (RG-11).
-        draft.into_message().filter(|it| !has_saying || is_said(it))
+        draft.into_message().filter(|it| !has_content_member || has_content(it))
     }
 }
 
@@ -233,7 +233,7 @@ struct Draft {
     /// Whether its content is null, which an API may refuse in a result.
     is_null: bool,
     /// Whether it has a member in which other formats keep the content of a message.
-    has_saying: bool,
+    has_content_member: bool,
     /// Its unusual members. Boxed, because few messages have any and all messages are moved.
     shape: Option<Box<Shape>>,
 }
@@ -327,7 +327,7 @@ impl Draft {
                 (source.kind()? == Kind::Null).then(|| source.skip())?
             }
             _ => {
-                self.has_saying |= is_saying(name);
+                self.has_content_member |= is_content_member(name);
                 self.shape.get_or_insert_default().of_message(source, name)
             }
         }
@@ -419,7 +419,7 @@ impl Draft {
 
     fn call<S: Cursor>(&mut self, source: &mut S, seen: &mut Seen) -> Option<Part> {
         let (mut id, mut kind, mut function) = (None, None, None);
-        let mut passed = Passed::default();
+        let mut passed = SeenNames::default();
         source.object(|source, name| {
             match name {
                 "id" if id.is_none() => id = Some(source.text()?.into_owned()),
@@ -468,7 +468,7 @@ impl Draft {
 }
 
 /// Whether a message, or the result in it, has any content.
-fn is_said(message: &Message) -> bool {
+fn has_content(message: &Message) -> bool {
     message.parts.iter().any(|it| match it {
         Part::ToolResult(it) => !it.content.parts().is_empty(),
         Part::Text(it) => !it.text.is_empty(),
