@@ -129,7 +129,7 @@ pub const CODES: &[CodeInfo] = codes! {
     error "profile::thinking-missing" "PM-18" "an assistant message with tool calls must begin with thinking while thinking is on";
     error "profile::image-type" "PM-36" "the type of an image is not accepted";
     error "profile::image-size" "PM-35" "an image is too large";
-    error "profile::media-url" "PM-232" "a medium is given by an address that the model does not take";
+    error "profile::media-url" "PM-232" "media given by a URL that the model does not accept";
     error "profile::file-type" "PM-110" "the type of a document is not accepted";
     error "profile::file-name" "PM-108" "the name of a document is not accepted";
     error "profile::file-without-text" "PM-107" "a document needs a text part in the same message";

@@ -220,8 +220,8 @@ pub const CODES: &[CodeInfo] = codes! {
     warning "stream::interleaved" "OA-18" "a thought after text, which the message has before it";
     warning "stream::data-after-finish" "OA-20" "output after the finish reason";
     warning "stream::data-after-end" "OA-20" "data after the end of the stream, not read";
-    warning "stream::wrong-type" "MS-29" "a value of a wrong type, read as what it means";
-    warning "stream::left-out" "MS-29" "a value that is of a wrong type or unknown there and has no place, left out";
+    warning "stream::wrong-type" "MS-29" "a value of a wrong type, read as the right one";
+    warning "stream::left-out" "MS-29" "a value that is unknown or of a wrong type, left out";
     error "stream::provider-error" "OA-21" "the provider reported an error";
     warning "stream::missing-events" "OA-28" "events are missing from the stream";
     error "stream::truncated" "OA-21" "the stream ended early";
