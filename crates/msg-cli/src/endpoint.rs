@@ -56,7 +56,7 @@ impl Endpoint {
         )?;
         refuse_if(
             cfg!(not(feature = "https")) && url.starts_with("https://"),
-            "this msg was built without the feature https: endpoints are asked at http:// URLs",
+            "this build has no HTTPS (feature `https`): use an http:// URL",
         )?;
         let url = api.url(url, model);
         let config = Agent::config_builder()

@@ -439,7 +439,7 @@ impl Sources {
     pub(crate) fn find(named: &[PathBuf], max_bytes: u64) -> Result<Self, Failure> {
         let is_dash = |it: &&PathBuf| it.as_os_str() == "-";
         let is_twice = named.iter().filter(is_dash).count() > 1;
-        refuse_if(is_twice, "standard input (`-`) is named twice, and can be read once")?;
+        refuse_if(is_twice, "standard input (`-`) can be named only once")?;
         let mut paths = Vec::new();
         for path in named {
             match pattern(path) {
@@ -478,10 +478,7 @@ impl Sources {
 
     /// Refuses an option about one document.
     pub(crate) fn expect_one(&self, option: &str, is_given: bool) -> Result<(), Failure> {
-        refuse_if(
-            is_given && !self.is_one(),
-            format!("{option} is for one input, and there are several"),
-        )
+        refuse_if(is_given && !self.is_one(), format!("{option} accepts only one input"))
     }
 
     /// The JSON answer about one of them: begins with `path` if there are several.
@@ -564,7 +561,7 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     match paths.is_empty() {
-        true => Err(Failure::read(pattern, io::Error::other("no file has such a name"))),
+        true => Err(Failure::read(pattern, io::Error::other("no file matches the pattern"))),
         false => Ok(paths),
     }
 }

@@ -156,8 +156,8 @@ impl RequestArgs {
     /// The profile, adjusted to this model.
     pub(crate) fn ask(&self, profile: Option<Profile>) -> Result<Option<Profile>, Failure> {
         let Some(model) = &self.for_model else { return Ok(profile) };
-        let profile = profile
-            .ok_or_else(|| Failure::Usage("--for-model asks a provider: add --profile".into()))?;
+        let profile =
+            profile.ok_or_else(|| Failure::Usage("--for-model needs --profile".into()))?;
         Ok(Some(profile.asked_as(model)))
     }
 }

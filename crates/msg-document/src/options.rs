@@ -95,7 +95,7 @@ impl TryFrom<CheckMembers> for CheckOptions {
 
     fn try_from(it: CheckMembers) -> Result<Self, Refusal> {
         if it.max_chars.is_some() && !it.messages {
-            return Err(Refusal::bad_option("max_chars is for messages, which is false"));
+            return Err(Refusal::bad_option("max_chars needs messages"));
         }
         let rules =
             || it.max_chars.map_or(InputRules::unlimited(), |max_chars| InputRules { max_chars });
@@ -186,7 +186,7 @@ fn maker(model: Option<String>, provider: Option<String>) -> Option<Provenance> 
 fn asked(name: Option<&str>, model: Option<String>) -> Result<Option<Profile>, Refusal> {
     let Some(name) = name else {
         return match model {
-            Some(_) => Err(Refusal::bad_option("for_model asks a provider: add profile")),
+            Some(_) => Err(Refusal::bad_option("for_model needs profile")),
             None => Ok(None),
         };
     };

@@ -40,10 +40,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     repair: RepairArgs,
     /// Apply the operations of the document's member `ops` (docs/cli.md lists them).
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     ops: bool,
     /// Print the tree as JSON, with the flattened messages in OpenAI form.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
     #[command(flatten)]
     lines: LineArgs,
@@ -90,7 +90,7 @@ impl Command for Args {
             repair: self.mend.then_some(repair),
         };
         if let Some(flag) = self.repair.given().filter(|_| !self.mend) {
-            return Err(Failure::Usage(format!("{flag} says how to mend: it needs --repair")));
+            return Err(Failure::Usage(format!("{flag} needs --repair")));
         }
         self.pretty.expect(self.json || self.ops, "it needs --json")?;
         let sources = self.input.sources()?;

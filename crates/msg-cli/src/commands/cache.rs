@@ -129,7 +129,7 @@ impl Command for Args {
             [one, other] if !self.pairs => {
                 refuse_if(
                     one.as_os_str() == "-" && one == other,
-                    "standard input (`-`) is named twice, and can be read once",
+                    "standard input (`-`) can be named only once",
                 )?;
                 let first = Input::open(Some(one), self.limit.max_bytes)?;
                 match document(first)? {

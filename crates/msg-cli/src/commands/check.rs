@@ -44,13 +44,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     how: MessageArgs,
     /// Print `{"ok":…,"format":…,"messages":…,"diagnostics":[…]}`; the same as --format json.
-    #[arg(long, conflicts_with = "format")]
+    #[arg(help_heading = "Output", long, conflicts_with = "format")]
     json: bool,
     /// The output format [default: text; json for JSON Lines that do not go to a terminal].
-    #[arg(long, value_name = "FORM")]
+    #[arg(help_heading = "Output", long, value_name = "FORM")]
     format: Option<LogForm>,
     /// Print the number of findings by code instead of each finding.
-    #[arg(long, conflicts_with_all = ["json", "format"])]
+    #[arg(help_heading = "Output", long, conflicts_with_all = ["json", "format"])]
     statistics: bool,
     #[command(flatten)]
     pretty: PrettyArgs,
@@ -98,7 +98,7 @@ impl Command for Args {
             }
         };
         let document = |mut input: Input, sources: &Sources, out: &mut Output| {
-            // What a provider refuses may only be visible in the text, and places refer to it.
+            // Some provider rules and all places need the text.
             let mut document = match input::open_to_write(cx, &mut input, &self.io.input) {
                 Err(Failure::Document(bad)) if log.gathers() => {
                     out.write(log.refuse(&bad.name, &bad.diagnostic).as_bytes())?;

@@ -41,16 +41,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     rows: RowArgs,
     /// The format of the output.
-    #[arg(long, value_name = "FORMAT", value_parser = input::parser())]
+    #[arg(help_heading = "Conversion", long, value_name = "FORMAT", value_parser = input::parser())]
     to: Format,
     /// Options of the reader and the writer as a JSON object, such as `{"layout":"canonical"}`.
-    #[arg(long, value_name = "JSON")]
+    #[arg(help_heading = "Conversion", long, value_name = "JSON")]
     options: Option<String>,
     /// Repair the output for this provider, as `msg repair --profile` does; exit with status 1 if errors remain.
-    #[arg(long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
+    #[arg(help_heading = "Conversion", long, value_name = "NAME", value_parser = words::profile(), hide_possible_values = true)]
     profile: Option<String>,
     /// Treat losses as errors: exit with status 1.
-    #[arg(long)]
+    #[arg(help_heading = "Conversion", long)]
     strict: bool,
     #[command(flatten)]
     carry: CarryArgs,
@@ -61,6 +61,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
+#[command(next_help_heading = "Requests and responses")]
 struct CarryArgs {
     /// Convert the whole request (tools, limits, temperature …), not only its conversation.
     #[arg(long)]
@@ -77,6 +78,7 @@ struct CarryArgs {
 }
 
 #[derive(Debug, Clone, clap::Args, Serialize)]
+#[command(next_help_heading = "Sessions")]
 struct SessionArgs {
     /// To an agent's session: keep or drop system texts and context that an agent injected.
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "drop"])]
@@ -112,7 +114,7 @@ impl SessionArgs {
         ];
         match given.into_iter().find(|it| it.1) {
             Some((flag, _)) if !is_session => {
-                Err(Failure::Usage(format!("{flag} is for the session of an agent, {to} is none")))
+                Err(Failure::Usage(format!("{flag} applies to agents' sessions only, not to {to}")))
             }
             _ => Ok(()),
         }
@@ -270,7 +272,7 @@ impl Run<'_> {
                 self.cx.note(&format!("{}: prompt cache: {rewrite}\n", input.name));
             }
         }
-        // The records around an agent's messages are not part of the conversation, but for whole lists and objects.
+        // Members of an agent's records are not part of the conversation, except whole lists and objects.
         let is_of_records = document.format().is_session() && document.format().has_records();
         let mut left_behind = left_behind;
         if is_of_records && !left_behind.is_empty() {

@@ -161,7 +161,7 @@ impl Args {
     fn run_lines(&self, cx: &Context, options: &SessionOptions) -> Result<Status, Failure> {
         refuse_if(
             self.fix || self.report.is_some(),
-            "--jsonl answers each line with its mended bytes: it takes no --fix and no --report",
+            "--jsonl cannot be combined with --fix or --report",
         )?;
         let sources = Sources::find(&self.sessions, MAX_DOCUMENT.saturating_mul(4))?;
         let from = self.from;

@@ -50,18 +50,19 @@ pub(crate) struct Args {
     #[command(flatten)]
     files: FileArgs,
     /// Print the result as JSON: whether it fits, before and after, edits, messages.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
     /// Compact an agent's session in its own file, with the agent's own kind of record; keep a backup.
-    #[arg(long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
+    #[arg(help_heading = "Output", long, conflicts_with_all = ["jsonl", "json", "output", "in_place", "pretty", "plan", "apply", "undo", "records", "best_effort"])]
     in_session: bool,
     /// Change nothing; print the summary requests of the first step as JSON Lines, or with --in-session the lines to
     /// append.
-    #[arg(long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
+    #[arg(help_heading = "Output", long, conflicts_with_all = ["jsonl", "json", "plan", "records", "summarizer", "best_effort"])]
     dry_run: bool,
 }
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Plan and records")]
 struct FileArgs {
     /// Write the plan to FILE; `--apply` repeats it on the grown conversation, `--undo` undoes it.
     #[arg(long, value_name = "FILE")]
@@ -198,7 +199,7 @@ impl Args {
         }
         refuse_if(
             self.io.output.is_in_place() && (self.json || self.dry_run),
-            "--in-place replaces a conversation by what fits: it takes no --json and no --dry-run",
+            "--in-place cannot be combined with --json or --dry-run",
         )?;
         // The JSON form is one answer per line, which needs no separate files.
         match self.json && !self.io.output.names_a_file() {

@@ -1,6 +1,6 @@
 //! `msg repair`: the mended conversation, in the format it came in, and what was changed.
 //!
-//! What is mended, and how, is `msg-chainast`'s business; nothing here decides anything.
+//! `msg-chainast` decides what is repaired and how; this file contains no such decision.
 
 use msg_core::{Diagnostic, Message};
 use msg_document::{
@@ -19,8 +19,8 @@ use crate::render::{Quotes, plural};
 
 /// Repair a conversation with the smallest edits, and list them.
 ///
-/// Prints the repaired conversation in its own format, and the edits on standard error or in --report. No byte
-/// changes that no edit names. Exits with status 1 if errors remain, and lists them.
+/// Prints the repaired conversation in its own format, and the edits on standard error or in --report. Bytes
+/// that no edit names stay the same. Exits with status 1 if errors remain, and lists them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   msg repair session.json -o mended.json
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long)]
     strict: bool,
     /// Print the edits on standard error as one JSON line, `{"edits":[…]}`.
-    #[arg(long, conflicts_with_all = ["jsonl", "report"])]
+    #[arg(help_heading = "Output", long, conflicts_with_all = ["jsonl", "report"])]
     json: bool,
     #[command(flatten)]
     report: ReportArgs,

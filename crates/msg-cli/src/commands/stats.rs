@@ -42,18 +42,18 @@ pub(crate) struct Args {
     #[command(flatten)]
     rows: RowArgs,
     /// A limit in tokens (k, M), drawn as a line over the growth.
-    #[arg(long, value_name = "N", value_parser = words::above_zero)]
+    #[arg(help_heading = "Output", long, value_name = "N", value_parser = words::above_zero)]
     budget: Option<u64>,
     #[command(flatten)]
     count: CountArgs,
     /// How many of the largest parts to list.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 10)]
     top: usize,
     /// Draw the growth as a picture into FILE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Print the numbers as JSON.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
     #[command(flatten)]
     pretty: PrettyArgs,
@@ -63,7 +63,7 @@ impl Command for Args {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         refuse_if(
             self.budget.is_some() && self.json && self.svg.is_none(),
-            "--budget is drawn over the growth: with --json it needs --svg",
+            "with --json, --budget needs --svg",
         )?;
         self.pretty.expect(self.json, "it needs --json")?;
         self.io.input.sources()?.expect_one("--svg", self.svg.is_some())?;

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON")]
     options: Option<String>,
     /// Print the result as JSON.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
     #[command(flatten)]
     lines: LineArgs,

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     read: ReadArgs,
     /// The JSON form.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
     #[command(flatten)]
     lines: LineArgs,
@@ -67,10 +67,7 @@ impl Command for Args {
                 jsonl::run(cx, &self.lines, input, (&mut out, None), &jsonl::as_it_is, job)?;
             return out.finish().map(|()| status);
         }
-        refuse_if(
-            base.events && !self.json,
-            "--events adds to the JSON form: give --json or --jsonl with it",
-        )?;
+        refuse_if(base.events && !self.json, "--events needs --json or --jsonl")?;
         let bytes = input.read_all()?;
         say_what_it_is(cx, &input.name, &bytes);
         let res = tools(&bytes, &base);

@@ -151,10 +151,7 @@ impl Command for FilterArgs {
     fn run(self, cx: &Context) -> Result<Status, Failure> {
         let options: FilterOptions = Flags::of(&self.what).options()?;
         let is_all = FilterOptions { others: false, ..options.clone() } == FilterOptions::default();
-        refuse_if(
-            options.others && is_all,
-            "--not keeps what the other flags do not name: add --role, --name, --tool or --range",
-        )?;
+        refuse_if(options.others && is_all, "--not needs --role, --name, --tool or --range")?;
         run(cx, &self.io, |document, line| {
             let options = Flags::of(&self.what).options_of_line(line)?;
             let before = document.messages().len();
@@ -293,7 +290,7 @@ pub(crate) struct CutPointsArgs {
     #[command(flatten)]
     chain: ChainArgs,
     /// Print `{"cut_points":[{"message","section","pair","splits_turn"}]}` instead of text.
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
     #[command(flatten)]
     pretty: PrettyArgs,

@@ -92,10 +92,7 @@ impl Command for Args {
         let sources = self.input.sources()?;
         sources.expect_one("--browser", self.browser)?;
         let place = Place::new(self.output.as_deref(), self.browser, &sources)?;
-        refuse_if(
-            self.page_size.is_some() && !place.is_file(),
-            "pages are files: add -o FILE to --page-size",
-        )?;
+        refuse_if(self.page_size.is_some() && !place.is_file(), "--page-size needs -o FILE")?;
         sources.each(cx, |input| self.document(cx, input, &place, &sources))
     }
 }

@@ -141,7 +141,7 @@ impl Document {
         options: &ConvertOptions,
     ) -> Result<Converted, Refusal> {
         if to == self.format() {
-            return Err(Refusal::bad_option(format!("the document is of {to} already")));
+            return Err(Refusal::bad_option(format!("the document already has the format {to}")));
         }
         let model = head.model.clone();
         let options = options.clone().with_carry(Carry::Request { model });
@@ -251,7 +251,7 @@ impl Document {
             }
         };
         res.edits.extend(written.into_vec());
-        res.tell_of_servers(servers);
+        res.report_servers(servers);
         ordered.placed_as_before(&mut res.edits[n_ordered..]);
         if let Some(places) = places {
             // Their positions are those in the repaired messages.
@@ -367,7 +367,7 @@ fn member_of_the_body(pointer: &str) -> Option<&str> {
 fn expect_no_model(carry: &Carry) -> Result<(), Refusal> {
     match carry {
         Carry::Request { model: Some(_) } => {
-            let text = "--model is for the request of another format: to its own nothing changes";
+            let text = "--model needs another target format: a request keeps its own";
             Err(Refusal::bad_option(text))
         }
         _ => Ok(()),
@@ -405,7 +405,7 @@ impl Converted {
     }
 
     /// Reports the servers of calls at these places that the writer dropped without a report (XT-12).
-    fn tell_of_servers(&mut self, mut servers: Vec<(usize, usize)>) {
+    fn report_servers(&mut self, mut servers: Vec<(usize, usize)>) {
         if servers.is_empty() {
             return;
         }

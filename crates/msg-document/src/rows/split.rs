@@ -297,7 +297,7 @@ impl Row {
                 let value = side.value(&text);
                 if std::str::from_utf8(&value).map_or(true, |it| msg_json::validate(it).is_err()) {
                     return Err(Refusal::bad_option(format!(
-                        "a document of {format} is not one JSON value, which a member of a row has to be"
+                        "a member of a row must be JSON, and {format} documents are not"
                     )));
                 }
                 match known.get(&side.range) {

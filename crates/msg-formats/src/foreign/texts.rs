@@ -31,7 +31,7 @@ pub(crate) fn text(outline: &Outline<'_>, bytes: &[u8]) -> Option<Refusal> {
 /// Markdown without a message, which may be anything (RG-2).
 pub(crate) fn other_text(outline: &Outline<'_>, bytes: &[u8]) -> Option<Refusal> {
     let head = &*head(bytes);
-    // What is in a document of YAML or TOML may look like JSON: a cassette of requests, a list of names.
+    // Text inside YAML or TOML may look like JSON, such as a cassette of requests or a list of names.
     let is_other = || is_yaml(head) || head.starts_with('[') && is_toml(head);
     let line = line_of_json(bytes).filter(|_| !is_other());
     if let Some(line) = line {
@@ -57,7 +57,7 @@ fn refused((what, way): Named) -> Refusal {
 }
 
 fn refused_at(line: usize) -> Refusal {
-    let way = format!("JSON begins in line {line}: put it alone into a file");
+    let way = format!("the JSON begins on line {line}: save only the JSON");
     looks_like("a text with JSON in it").with_fix(way).into()
 }
 

@@ -63,7 +63,7 @@ impl Append {
         // Each is in the file before the next is read.
         match self.file.lines.jobs {
             Some(_) => {
-                Err(Failure::Usage("--jobs is not for a file that is appended to".to_owned()))
+                Err(Failure::Usage("--jobs cannot be used with a file to append to".to_owned()))
             }
             None => self.acknowledge_lines(cx),
         }
@@ -238,7 +238,7 @@ impl WriteArgs {
     fn none_given(&self) -> Result<(), Failure> {
         refuse_if(
             self.force || self.durability.is_some(),
-            "--force and --durability are for a file: with --jsonl a line brings its options",
+            "--force and --durability need a FILE: with --jsonl each line has its own options",
         )
     }
 

@@ -84,7 +84,7 @@ impl Request {
             (None, Some(it)) => {
                 BASE64_STANDARD.decode(it).map_err(|it| bad_line(&it.to_string()))?
             }
-            _ => return Err(bad_line("one of text and input_b64 is needed")),
+            _ => return Err(bad_line("expected one of text and input_b64")),
         };
         Ok(Request {
             bytes,
@@ -182,7 +182,7 @@ impl FileArgs {
     /// The path of the file to change.
     pub(super) fn path(&self) -> Result<&Path, Failure> {
         let named = self.file.as_deref().filter(|it| it.as_os_str() != "-");
-        named.ok_or_else(|| Failure::Usage("name the file that is to be changed".to_owned()))
+        named.ok_or_else(|| Failure::Usage("name the file to change".to_owned()))
     }
 
     /// Answers one request with `job` and prints the answer as JSON.
