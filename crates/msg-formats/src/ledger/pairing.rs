@@ -221,23 +221,19 @@ impl<'w> Written<'w> {
     /// Whether one of the next values is this string with an object, or the object itself; then all values inside it
     /// are found.
     fn find_whole(&mut self, leaf: &Leaf<'_>, object: &str) -> bool {
-        if !object.starts_with('{') || !leaf.top().is_free {
+        // An empty object equals that of any schema, so its name counts.
+        let is_full = |it: &str| !it.trim_start().starts_with('}');
+        if !object.strip_prefix('{').is_some_and(is_full) || !leaf.top().is_free {
             return false;
         }
-        // An empty object equals that of any schema, so its name counts.
-        let is_empty = object[1..].trim_start().starts_with('}');
-        let whole = (!is_empty).then_some(object);
         // The name of a call may come before its arguments.
         for _ in 0..=NEAR {
             if let Some(next) = self.next.take() {
                 self.add(&next);
             }
-            let Some(next) = self.next_leaf(leaf.text, whole) else { return false };
+            let Some(next) = self.next_leaf(leaf.text, Some(object)) else { return false };
             match next.is_free {
                 true if next.text == &object[1..] => return true,
-                _ if is_empty && next.text == "{}" && rules::holds_arguments(next.name) => {
-                    return true;
-                }
                 false if next.text == leaf.text && next.name == leaf.name => return true,
                 _ => self.keep(next),
             }

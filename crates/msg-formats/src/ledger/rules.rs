@@ -134,10 +134,14 @@ pub(super) fn holds_conversation(name: &str) -> bool {
     name == "turns" || name == "conversations" || CONVERSATION.contains(&name)
 }
 
-/// The hash of a name, the same for all spellings: `is_error`, `isError`. The `const` of a schema may become an `enum`
-/// of one value (RQ-3).
+/// The hash of a name, the same for all spellings: `is_error`, `isError`; the arguments of a call have one name. The
+/// `const` of a schema may become an `enum` of one value (RQ-3).
 pub(super) fn name_hash(name: &str) -> u64 {
-    let name = if name == "const" { "enum" } else { name };
+    let name = match name {
+        "const" => "enum",
+        name if holds_arguments(name) => "arguments",
+        name => name,
+    };
     let letters = name.bytes().filter(|it| *it != b'_').map(|it| it.to_ascii_lowercase());
     letters.fold(0xcbf2_9ce4_8422_2325, |hash, it| {
         (hash ^ u64::from(it)).wrapping_mul(0x100_0000_01b3)
