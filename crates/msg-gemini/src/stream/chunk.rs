@@ -146,6 +146,15 @@ impl<'a> CandidateView<'a> {
         Ok(res)
     }
 
+    /// The source of its content, unless that has only empty texts.
+    pub(super) fn content(&self) -> Option<&'a str> {
+        let says = |it: &PartView<'_>| it.plain.is_none_or(|it| !it.1.source.is_empty());
+        self.members.iter().find_map(|it| match it {
+            Member::Content(it) if it.parts.iter().any(says) => Some(it.source.source()),
+            _ => None,
+        })
+    }
+
     fn member(&mut self, name: Cow<'a, str>, reader: &mut Reader<'a>) -> Result<(), JsonError> {
         let is_null = reader.peek()? == Kind::Null;
         match &*name {

@@ -10,6 +10,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
+    hash::{DefaultHasher, Hash, Hasher},
 };
 
 use msg_codec::{
@@ -124,13 +125,15 @@ fn coded(message: String, raw: &str) -> ProviderError {
 pub struct GeminiAssembler {
     head: Head,
     candidates: BTreeMap<u32, Candidate>,
+    /// The hash of the first content. If it comes again after the end, the response was captured twice.
+    first: Option<u64>,
 }
 
 impl GeminiAssembler {
     /// An assembler at the start of a stream.
     #[must_use]
     pub fn new(options: &StreamOptions) -> Self {
-        Self { head: Head::new(options), candidates: BTreeMap::new() }
+        Self { head: Head::new(options), candidates: BTreeMap::new(), first: None }
     }
 
     fn candidate(&mut self, view: CandidateView<'_>, sink: &mut Sink<'_>) {
@@ -156,10 +159,34 @@ impl GeminiAssembler {
         }
     }
 
+    /// Whether each candidate has a finish reason.
+    fn is_over(&self) -> bool {
+        !self.candidates.is_empty() && self.candidates.values().all(|it| it.finish.is_known())
+    }
+
+    /// Whether these candidates begin the same response again.
+    fn is_repeated(&mut self, candidates: &[CandidateView<'_>]) -> bool {
+        if self.first.is_some() && !self.is_over() {
+            return false;
+        }
+        let Some(content) = candidates.first().and_then(CandidateView::content) else {
+            return false;
+        };
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        let hash = hasher.finish();
+        match self.first {
+            Some(first) => first == hash,
+            None => {
+                self.first = Some(hash);
+                false
+            }
+        }
+    }
+
     /// Handles a response, and the error beside it.
     fn response(&mut self, body: Body<'_>, error: Option<Json<'_>>, sink: &mut Sink<'_>) {
-        let is_over =
-            !self.candidates.is_empty() && self.candidates.values().all(|it| it.finish.is_known());
+        let is_over = self.is_over();
         let id = body.id.get().and_then(Json::text);
         if is_over && id.is_some_and(|id| self.head.id.as_ref().is_some_and(|own| *own != id)) {
             self.head.note_another();
@@ -235,6 +262,9 @@ impl Assembler for GeminiAssembler {
         if is_read {
             let error = whole.error;
             let body = response.unwrap_or(whole);
+            if self.is_repeated(&body.candidates) {
+                self.head.note_another();
+            }
             if body.has_others && body.says_something() {
                 let whole = Json::from_valid(data.trim_ascii());
                 let inner = whole.get("response").filter(|it| it.is_object());
@@ -245,9 +275,7 @@ impl Assembler for GeminiAssembler {
     }
 
     fn close(mut self: Box<Self>, state: StreamState, sink: &mut Sink<'_>) -> Assembled {
-        let is_answered =
-            !self.candidates.is_empty() && self.candidates.values().all(|it| it.finish.is_known());
-        let early = (!is_answered).then_some("without a finish reason");
+        let early = (!self.is_over()).then_some("without a finish reason");
         let ending = self.head.ending(state, early);
         let candidates = std::mem::take(&mut self.candidates).into_iter();
         let choices = candidates
