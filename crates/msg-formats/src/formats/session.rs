@@ -40,6 +40,11 @@ impl Codec for SessionFormat {
         Likelihood::certain_if(outline.dialect() == Some(self.dialect))
     }
 
+    fn matches_by_name(&self) -> bool {
+        // Its events hold Gemini's contents.
+        self.dialect == Dialect::Adk
+    }
+
     fn read(&self, bytes: &[u8], name: &str) -> Result<Content, Refusal> {
         let dialect = Some(self.dialect);
         let (session, options) = match Line::read(bytes) {
