@@ -1,46 +1,30 @@
 //! `cargo xtask ci`: everything that has to pass before a change goes in.
 //!
-//! Compiling is most of it, so that what `cargo test` has built is run by the later steps, and the release build of the
-//! instruction counts, which seldom fills two cores, is made beside them.
-//!
-//! ```text
-//! format, tests, crashes and columns, docs of columns, lints, docs, each crate alone, examples, codegen, tidy
-//!     one after the other
-//! instructions
-//!     beside them
-//! ```
+//! Compiling is most of it, so that what `cargo test` has built is run by the later steps. Instructions are counted apart
+//! (`cargo xtask bench count`): their release build takes as long as a third of all this.
 
-use std::fs::File;
-use std::path::PathBuf;
-use std::process::{Child, Command};
 use std::time::Instant;
 
 use crate::layers::{LAYERS, OUTSIDE};
 use crate::workspace::{Built, Workspace};
-use crate::{Res, bench, codegen, sh, tidy};
+use crate::{Res, codegen, sh, tidy};
 
 /// Matches the way the tests are built, because the tests build the examples.
 const EXAMPLES: [&str; 4] = ["build", "--profile=test", "--examples", "--locked"];
 /// What is built for the tests that stop the program in the middle of a write, and for those of columns. The crates of
 /// Arrow are not among the default members, so that other builds do not compile them. All packages are named: alone,
 /// either would be built with other features of its dependencies, and nearly all crates would be built again.
-const MORE: [&str; 5] = [
-    "--locked",
-    "--workspace",
-    "--exclude=benches",
-    "--exclude=msg-fuzz",
-    "--features=msg-cli/test-hooks",
-];
+const MORE: [&str; 4] =
+    ["--locked", "--workspace", "--exclude=benches", "--features=msg-cli/test-hooks"];
 /// Filters by module name.
 const CRASHES_AND_COLUMNS: [&str; 5] = ["--test=it", "--", "doctor", "sessions", "columns"];
 /// Filters by folder.
 const DOCS_OF_COLUMNS: [&str; 3] = ["--doc", "--", "msg-arrow"];
 const EXAMPLES_OF_COLUMNS: &str = "crates/msg-arrow/examples";
-/// Lints the fuzz targets without libFuzzer, which needs neither nightly nor a C++ compiler.
-const LINTED: &[&str] = &[
+/// Lints the benches without their peers, and the fuzz targets without libFuzzer, which needs a C++ compiler.
+const LINTED: [&str; 7] = [
     "--locked",
     "--workspace",
-    "--exclude=benches",
     "--all-targets",
     "--features=msg-cli/test-hooks",
     "--",
@@ -51,9 +35,8 @@ const LINTED: &[&str] = &[
 pub(crate) fn run(workspace: &Workspace, args: &[&str]) -> Res {
     let mut steps = Steps { workspace, failed: Vec::new() };
     match args {
-        [] => whole(&mut steps, Tests::ToRun)?,
-        ["--tests-done"] => whole(&mut steps, Tests::Done)?,
-        ["beside"] => steps.run("instructions", |it| bench::count(it, &[])),
+        [] => whole(&mut steps, Tests::ToRun),
+        ["--tests-done"] => whole(&mut steps, Tests::Done),
         args => crate::no_more(args)?,
     }
     if steps.failed.is_empty() {
@@ -71,16 +54,15 @@ enum Tests {
     Done,
 }
 
-fn whole(steps: &mut Steps<'_>, tests: Tests) -> Res {
+fn whole(steps: &mut Steps<'_>, tests: Tests) {
     steps.cargo("format", &["fmt", "--all", "--check"], &[]);
-    let beside = Beside::start()?;
     if tests == Tests::ToRun {
         steps.cargo("tests", &["test", "--locked"], &[]);
     }
     let more = |what: &[&'static str]| [&["test"], &MORE[..], what].concat();
     steps.cargo("crashes and columns", &more(&CRASHES_AND_COLUMNS), &[]);
     steps.cargo("docs of columns", &more(&DOCS_OF_COLUMNS), &[]);
-    steps.cargo("lints", &[&["clippy"], LINTED].concat(), &[]);
+    steps.cargo("lints", &[&["clippy"], &LINTED[..]].concat(), &[]);
     // Checks the docs of each crate alone, as users see them.
     let strict = [("RUSTDOCFLAGS", "-D warnings")];
     steps.cargo("docs", &["doc", "--locked", "--no-deps"], &strict);
@@ -91,7 +73,6 @@ fn whole(steps: &mut Steps<'_>, tests: Tests) -> Res {
         codegen::run(&workspace, &["--check"])
     });
     steps.run("tidy", |it| tidy::run(it, &[]));
-    beside.finish(&mut steps.failed)
 }
 
 /// Runs steps and collects failures, so one run shows all of them.
@@ -117,35 +98,6 @@ impl Steps<'_> {
             }
         };
         println!("== {name} {verdict} in {:.1} s", start.elapsed().as_secs_f64());
-    }
-}
-
-/// The steps that run in parallel to the tests, in a second process whose output is shown at the end.
-struct Beside {
-    child: Child,
-    output: PathBuf,
-}
-
-impl Beside {
-    fn start() -> Res<Self> {
-        let output = std::env::temp_dir().join(format!("msg-ci-{}", std::process::id()));
-        let file = File::create(&output)?;
-        let child = Command::new(std::env::current_exe()?)
-            .args(["ci", "beside"])
-            .stdout(file.try_clone()?)
-            .stderr(file)
-            .spawn()?;
-        Ok(Self { child, output })
-    }
-
-    fn finish(mut self, failed: &mut Vec<&'static str>) -> Res {
-        let status = self.child.wait()?;
-        print!("{}", String::from_utf8_lossy(&std::fs::read(&self.output)?));
-        std::fs::remove_file(&self.output)?;
-        if !status.success() {
-            failed.push("what ran beside the tests");
-        }
-        Ok(())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The laws of the workspace, fuzzed: one program for all targets, so that it is linked once.
 //!
-//! `MSG_FUZZ_TARGET` names the target, as `cargo xtask fuzz` sets it.
-#![no_main]
+//! `MSG_FUZZ_TARGET` names the target, as `cargo xtask fuzz` sets it. Built without libFuzzer, the program runs the laws
+//! over the files that its arguments name, so that any compiler can run again what was found:
+//! `MSG_FUZZ_TARGET=wire cargo run -p msg-fuzz -- crash-0a1b2c`.
+#![cfg_attr(feature = "link", no_main)]
 
 mod chains;
 mod documents;
@@ -60,4 +62,13 @@ static CHOSEN: LazyLock<Laws> = LazyLock::new(|| {
     })
 });
 
+#[cfg(feature = "link")]
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));
+
+#[cfg(not(feature = "link"))]
+fn main() -> std::io::Result<()> {
+    for path in std::env::args_os().skip(1) {
+        CHOSEN(&std::fs::read(path)?);
+    }
+    Ok(())
+}
