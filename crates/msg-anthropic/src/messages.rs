@@ -512,24 +512,22 @@ pub(crate) const CONTENT: Want = Want::Content(&BLOCKS);
 static MESSAGE_MEMBERS: Wants = Wants::new(&[("content", CONTENT)], &[]);
 
 static BLOCKS: Parts = Parts {
-    of: |source| Parts::by_type(source, block),
-    text,
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
-    may_be_value: false,
-    kinds: &[],
+    ..Parts::new(|source| Parts::by_type(source, block), text)
 };
 
 /// Results do not nest.
 static RESULT_BLOCKS: Parts = Parts {
-    of: |source| Parts::by_type(source, |kind| block(kind).filter(|_| kind != "tool_result")),
-    text,
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
     may_be_value: true,
-    kinds: &[],
+    ..Parts::new(
+        |source| Parts::by_type(source, |kind| block(kind).filter(|_| kind != "tool_result")),
+        text,
+    )
 };
 
 fn text(text: &str) -> String {

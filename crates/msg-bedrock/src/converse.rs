@@ -383,13 +383,11 @@ fn in_result(source: &str) -> Found {
 }
 
 static RESULT: Parts = Parts {
-    of: in_result,
-    text: |text| to_text(|it| it.object(|it| it.key("text").str(text))),
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
     may_be_value: true,
-    kinds: &[],
+    ..Parts::new(in_result, |text| to_text(|it| it.object(|it| it.key("text").str(text))))
 };
 
 /// The only member of the union that a block has.

@@ -156,13 +156,10 @@ pub(crate) const CONTENT: Want = Want::Object(&CONTENT_MEMBERS);
 static CONTENT_MEMBERS: Wants = Wants::new(&[("parts", Want::Content(&PARTS))], &[]);
 
 static PARTS: Parts = Parts {
-    of: part,
-    text: |text| to_text(|it| it.object(|it| it.key("text").str(text))),
     may_be_bare: true,
-    may_be_text: false,
     may_be_null: true,
-    may_be_value: false,
     kinds: &KINDS,
+    ..Parts::new(part, |text| to_text(|it| it.object(|it| it.key("text").str(text))))
 };
 
 /// The intended `systemInstruction` for an invalid one.

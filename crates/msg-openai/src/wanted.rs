@@ -82,13 +82,10 @@ static REPLY: Wants =
     Wants::new(&[("id", Want::Id), ("data", Want::Opaque), ("transcript", Want::Text)], &[&["id"]]);
 
 static CHAT_PARTS: Parts = Parts {
-    of: |source| Parts::by_type(source, chat_part),
-    text: |text| text_part("text", text),
     may_be_bare: true,
     may_be_text: true,
     may_be_null: true,
-    may_be_value: false,
-    kinds: &[],
+    ..Parts::new(|source| Parts::by_type(source, chat_part), |text| text_part("text", text))
 };
 
 static VALUE_PARTS: Parts = Parts { may_be_value: true, ..CHAT_PARTS };
@@ -183,13 +180,8 @@ static REASONING_TEXT: Wants = Wants {
 };
 
 static ITEM_PARTS: Parts = Parts {
-    of: |source| Parts::by_type(source, item_part),
-    text: |text| text_part("input_text", text),
-    may_be_bare: false,
     may_be_text: true,
-    may_be_null: false,
-    may_be_value: false,
-    kinds: &[],
+    ..Parts::new(|source| Parts::by_type(source, item_part), |text| text_part("input_text", text))
 };
 
 static OUTPUT_PARTS: Parts = Parts { may_be_null: true, may_be_value: true, ..ITEM_PARTS };

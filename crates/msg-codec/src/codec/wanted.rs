@@ -98,6 +98,20 @@ pub enum Found {
 }
 
 impl Parts {
+    /// Parts of these forms, and the part for a text; a content is a list of them that is not empty.
+    #[must_use]
+    pub const fn new(of: fn(&str) -> Found, text: fn(&str) -> String) -> Self {
+        Self {
+            of,
+            text,
+            may_be_bare: false,
+            may_be_text: false,
+            may_be_null: false,
+            may_be_value: false,
+            kinds: &[],
+        }
+    }
+
     /// The part of the type `text` whose text is in this member: `{"type":"text","content":…}`.
     #[must_use]
     pub fn typed_text(member: &str, text: &str) -> String {
@@ -126,9 +140,7 @@ impl Parts {
                 None => others.push(member),
             }
         }
-        if kinds.len() < 2 {
-            return None;
-        }
+        (kinds.len() >= 2).then_some(())?;
         // The call gets the signature.
         kinds.sort_by_key(|it| it.0);
         let names = kinds.iter().map(|it| format!("`{}`", it.1.0)).collect();
@@ -138,9 +150,7 @@ impl Parts {
             to_text(|out| {
                 out.object(|out| {
                     out.key(name).raw(value);
-                    others.iter().filter(is_own).for_each(|it| {
-                        out.key(&it.0).raw(it.1);
-                    });
+                    others.iter().filter(is_own).for_each(|it| out.key(&it.0).raw(it.1));
                 });
             })
         });

@@ -93,13 +93,8 @@ impl Form for Otel {
 static MESSAGE: Wants = Wants::new(&[("name", Want::Text), ("parts", Want::Content(&PARTS))], &[]);
 
 static PARTS: Parts = Parts {
-    of: |source| Parts::by_type(source, part),
-    text: |text| Parts::typed_text("content", text),
-    may_be_bare: false,
-    may_be_text: false,
     may_be_null: true,
-    may_be_value: false,
-    kinds: &[],
+    ..Parts::new(|source| Parts::by_type(source, part), |text| Parts::typed_text("content", text))
 };
 
 /// The expected types for a part of this type.

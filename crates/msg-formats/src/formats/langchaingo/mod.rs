@@ -85,13 +85,11 @@ impl Form for Langchaingo {
 static MESSAGE: Wants = Wants::new(&[("text", Want::Text), ("parts", Want::Content(&PARTS))], &[]);
 
 static PARTS: Parts = Parts {
-    of: |source| Parts::by_type(source, part_wants),
-    text: |text| Parts::typed_text("text", text),
-    may_be_bare: false,
-    may_be_text: false,
     may_be_null: true,
-    may_be_value: false,
-    kinds: &[],
+    ..Parts::new(
+        |source| Parts::by_type(source, part_wants),
+        |text| Parts::typed_text("text", text),
+    )
 };
 
 /// The expected types for a part of this type.

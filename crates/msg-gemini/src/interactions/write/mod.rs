@@ -454,14 +454,12 @@ fn of_type(kind: &str) -> Option<&'static Wants> {
 
 /// The texts of a thought.
 static SUMMARY: Parts = Parts {
-    of: |source| match type_of(Reader::from_text(source)) {
-        Ok(Some(kind)) if kind == "text" => of_type(&kind).map_or(Found::Unknown, Found::Known),
-        _ => Found::Unknown,
-    },
-    text: |text| Parts::typed_text("text", text),
-    may_be_bare: false,
-    may_be_text: false,
     may_be_null: true,
-    may_be_value: false,
-    kinds: &[],
+    ..Parts::new(
+        |source| match type_of(Reader::from_text(source)) {
+            Ok(Some(kind)) if kind == "text" => of_type(&kind).map_or(Found::Unknown, Found::Known),
+            _ => Found::Unknown,
+        },
+        |text| Parts::typed_text("text", text),
+    )
 };
