@@ -397,8 +397,6 @@ pub struct ParsedCall {
     pub(crate) origin: CallOrigin,
     /// In the input.
     pub(crate) span: Range<u64>,
-    /// The arguments came as JSON and have their types.
-    pub(crate) typed: bool,
 }
 
 impl PartialEq for ParsedCall {
@@ -420,7 +418,6 @@ impl ParsedCall {
             source: String::new(),
             origin: CallOrigin::default(),
             span: 0..0,
-            typed: true,
         }
     }
 

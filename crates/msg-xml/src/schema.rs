@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use msg_core::{Arguments, Diagnostic, step_name};
+use msg_core::{Diagnostic, step_name};
 use serde::de::Error as _;
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -57,26 +57,9 @@ impl SchemaSet {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Converts the arguments of a call to the types in the schema (XT-31). Arguments that were read from JSON
-    /// already have types. Values that do not fit stay unchanged and are reported.
-    pub fn coerce(&self, call: &mut ParsedCall) -> Vec<Diagnostic> {
-        if call.typed {
-            return Vec::new();
-        }
-        let Some((mut value, _)) = json::parse(call.arguments.text(), MAX_DEPTH) else {
-            return Vec::new();
-        };
-        let mismatches = self.coerce_value(&call.tool, &mut value);
-        call.arguments = Arguments::from(value.text());
-        let span = call.span.start as usize..call.span.end as usize;
-        mismatches
-            .into_iter()
-            .map(|path| crate::code::diagnostic(Code::SchemaMismatch, span.clone(), Some(&path)))
-            .collect()
-    }
-
-    /// The same for a tree; the paths of what does not fit.
-    pub(crate) fn coerce_value(&self, tool: &str, value: &mut Json) -> Vec<String> {
+    /// Converts the arguments of a call to the types in the schema (XT-31). Values that do not fit stay unchanged;
+    /// returns their paths.
+    pub(crate) fn coerce(&self, tool: &str, value: &mut Json) -> Vec<String> {
         match (self.tools.get(tool), &*value) {
             (Some(root), Json::Object(_)) => object(Node { root, schema: root }, value),
             _ => Vec::new(),

@@ -114,7 +114,7 @@ impl Machine {
         let mut value = draft.take_arguments();
         let paths = match (&self.opts.schema, &draft.name) {
             (Some(schema), Some(name)) if draft.complete && !draft.typed => {
-                schema.coerce_value(name, &mut value)
+                schema.coerce(name, &mut value)
             }
             _ => Vec::new(),
         };
@@ -197,7 +197,6 @@ fn build(draft: Draft, value: &Json, origin: CallOrigin) -> CallOutcome {
         origin,
         // Positions of the machine; the stream turns them into positions of the input.
         span: draft.start as u64..draft.end as u64,
-        typed: draft.typed,
     };
     match has_name && draft.complete {
         true => CallOutcome::Complete(call),
