@@ -169,7 +169,7 @@ pub(crate) fn hermes(w: &Input<'_>, p: usize, call: u32) -> Result<Option<Block>
     Ok(Some(Block::new(Form::Json(tags), Head { start: p, body }, call, None)))
 }
 
-/// XT-35 and XT-40: a wrapper that holds JSON objects.
+/// XT-35 and XT-40: a wrapper that holds JSON objects, or a list of them.
 pub(crate) fn json_list(
     w: &Input<'_>,
     p: usize,
@@ -177,9 +177,11 @@ pub(crate) fn json_list(
     call: u32,
 ) -> Result<Option<Block>, Incomplete> {
     let shapes = &grammar.json_list;
-    let Some(body) = json_body(w, p, shapes, &[Some(b'{')])? else { return Ok(None) };
+    let Some(body) = json_body(w, p, shapes, &[Some(b'{'), Some(b'[')])? else { return Ok(None) };
     let format = grammar.name.as_str().into();
-    let tags = JsonTags { format, shapes: shapes.as_slice().into(), list: true };
+    // One JSON list is one value, as in XT-34.
+    let list = w.after_blanks(body)?.1 == Some(b'{');
+    let tags = JsonTags { format, shapes: shapes.as_slice().into(), list };
     Ok(Some(Block::new(Form::Json(tags), Head { start: p, body }, call, None)))
 }
 

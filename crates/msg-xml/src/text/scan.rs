@@ -410,7 +410,11 @@ impl Machine {
 // ```
 
 /// The openers that are plain words.
-pub(crate) const WORDS: [&str; 7] = [
+pub(crate) const WORDS: [&str; 11] = [
+    "seed:tool_call",
+    "longcat_tool_call",
+    "start_function_call",
+    "toolcall",
     "function_calls",
     "function_call",
     "invoke",
@@ -421,7 +425,12 @@ pub(crate) const WORDS: [&str; 7] = [
 ];
 
 /// Tokens that are only where a call begins, or in one.
-const TOKENS: [&str; 16] = [
+const TOKENS: [&str; 21] = [
+    "<|action_start|>",
+    "<|tools_prefix|>",
+    "<|START_ACTION|>",
+    "<|role_sep|>",
+    "<|tool_call>",
     "<|python_tag|>",
     "<|tool_calls_section_begin|>",
     "<|tool_call_begin|>",
