@@ -231,7 +231,9 @@ fn message_delta(of: &mut AnthropicAssembler, whole: Json<'_>, sink: &mut Sink<'
     let [delta, usage] = whole.pick(["delta", "usage"]);
     of.wire.usage.merge(usage, &mut of.head.step(0, sink).text_gauge());
     of.keep_around(whole, is_known, sink);
-    if let Some(delta) = delta {
+    if let Some(odd) = delta.filter(|it| !it.is_object()) {
+        of.head.left_out("delta", "an object", odd);
+    } else if let Some(delta) = delta {
         of.keep_around(delta, is_known, sink);
         stop_reason(of, delta.get("stop_reason"));
     }
