@@ -248,8 +248,11 @@ impl<'a> Nodes<'a> {
 
     /// The text that the program sends for the output of a hook; `None` for another record.
     pub(super) fn told_by_hook(&self, node: usize) -> Option<String> {
-        let is_hook = self.list[node].kind == Kind::Hook;
-        self.message(node).filter(|_| is_hook).map(|it| told_by_hook(&it))
+        // Reading a record for each of its parts would be quadratic; that of a hook has one.
+        if self.list[node].kind != Kind::Hook {
+            return None;
+        }
+        self.message(node).map(|it| told_by_hook(&it))
     }
 
     /// The record of the path before this one.
