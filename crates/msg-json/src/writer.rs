@@ -334,6 +334,14 @@ impl<'t> Tokens<'t> {
         Some(found)
     }
 
+    /// Skips the object or list whose opening bracket was the last token. Returns all of it.
+    pub fn step_out(&mut self) -> Option<&'t str> {
+        let start = self.at.checked_sub(1)?;
+        let end = value_end(self.text.as_bytes(), start).unwrap_or(self.text.len());
+        self.at = end;
+        self.text.get(start..end)
+    }
+
     /// The first byte of the next token, without consuming it.
     #[inline]
     pub fn peek_byte(&mut self) -> Option<u8> {

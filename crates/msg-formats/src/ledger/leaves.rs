@@ -134,6 +134,9 @@ pub(super) fn member_key(name: &str, value: &str) -> u64 {
 /// The only member of the object that wraps arguments which are not an object.
 const WRAPPED: &str = "_raw";
 
+/// An object or list below this many levels is one leaf: paths have a bound, and so has what a leaf costs.
+const MAX_DEPTH: usize = 128;
+
 /// The initial capacity in levels.
 const FRAMES: usize = 16;
 
@@ -249,6 +252,11 @@ impl<'t> Walk<'t> {
                         && let Some(text) = tokens.step_over(object)
                     {
                         return Some(Leaf { name: frame.name, text, is_free, is_only: false });
+                    }
+                    if depth >= MAX_DEPTH {
+                        let text = tokens.step_out()?;
+                        let Frame { name, is_free, .. } = *frame;
+                        return Some(Leaf { name, text, is_free, is_only: false });
                     }
                     if !tokens.take_mark(close) {
                         let name = if is_list { frame.name } else { "" };
