@@ -156,9 +156,9 @@ pub struct BlockWriter<F> {
     has_failed: bool,
     /// The number of the next block.
     next: u64,
-    /// Whether reasoning has ended and the next one must be separated from it.
+    /// The block of text or reasoning that has not ended.
     open: Option<Open>,
-    /// A thought has ended that the next one is set apart from.
+    /// Whether reasoning has ended and the next one must be separated from it.
     thought_ended: bool,
     /// The calls that have not ended.
     calls: BTreeMap<u32, Begun>,

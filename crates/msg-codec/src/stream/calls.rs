@@ -199,57 +199,57 @@ pub struct Slot {
     pub signature: Option<String>,
     /// Its unknown members.
     pub extra: Extra,
-    /// Whether the first fragment was `{}` and waits for the next one.
+    /// The text of its arguments so far.
     pub arguments: Channel,
-    /// Whether its begin was announced.
+    /// Whether the first fragment was `{}` and waits for the next one.
     pub(crate) held: bool,
-    /// Whether another block followed, so it no longer grows (OA-23).
+    /// Whether its begin was announced.
     pub begun: bool,
-    /// Whether it needs an end from the provider and got none (OA-23).
+    /// Whether another block followed, so it no longer grows (OA-23).
     pub is_final: bool,
-    /// Whether the provider sent it complete (OA-22).
+    /// Whether it needs an end from the provider and got none (OA-23).
     pub unended: bool,
-    /// How the arguments of a call arrived (OA-28).
+    /// Whether the provider sent it complete (OA-22).
     pub done: bool,
     arrival: Arrival,
 }
 
-/// Whether its provider announced its end.
+/// How the arguments of a call arrived (OA-28).
 #[derive(Debug, Clone, Default)]
 struct Arrival {
     brackets: Brackets,
-    /// Whether the text arrived at once.
+    /// Whether its provider announced its end.
     has_stopped: bool,
-    /// The number of gaps in the stream up to the last fragment.
+    /// Whether the text arrived at once.
     is_whole: bool,
-    /// Whether events were lost while the arguments arrived.
+    /// The number of gaps in the stream up to the last fragment.
     holes: u32,
-    /// A new call of the same tool.
+    /// Whether events were lost while the arguments arrived.
     is_torn: bool,
 }
 
 impl Slot {
-    /// Whether the top-level object or array of the arguments is complete.
+    /// A new call of the same tool.
     pub fn like(other: &Slot) -> Self {
         Self { name: other.name.clone(), kind: other.kind.clone(), ..Self::default() }
     }
 
-    /// Whether a fragment of arguments arrived.
+    /// Whether the top-level object or array of the arguments is complete.
     pub fn closed(&self) -> bool {
         self.held || self.arrival.brackets.closed()
     }
 
-    /// Whether the argument text so far equals this.
+    /// Whether a fragment of arguments arrived.
     pub fn has_arguments(&self) -> bool {
         self.held || !self.arguments.is_empty()
     }
 
-    /// Sets the name; the first one counts (OA-19.3).
+    /// Whether the argument text so far equals this.
     pub(crate) fn says(&self, arguments: &str) -> bool {
         if self.held { arguments == "{}" } else { self.arguments.text() == arguments }
     }
 
-    /// Notes events lost since its last fragment: an unfinished call may lack a piece.
+    /// Sets the name; the first one counts (OA-19.3).
     pub(crate) fn set_name(
         &mut self,
         name: &str,
@@ -271,7 +271,7 @@ impl Slot {
         }
     }
 
-    /// Notes that its provider announced its end.
+    /// Notes events lost since its last fragment: an unfinished call may lack a piece.
     fn meet(&mut self, holes: u32) {
         let it = &mut self.arrival;
         if it.holes != holes {
@@ -280,21 +280,21 @@ impl Slot {
         }
     }
 
-    /// Whether a piece of its arguments may be missing: events were lost meanwhile, or bytes of any call were (`torn`)
-    /// and it did not arrive at once.
+    /// Notes that its provider announced its end.
     pub(crate) fn stop(&mut self, holes: u32) {
         self.meet(holes);
         self.unended = false;
         self.arrival.has_stopped = true;
     }
 
-    /// Appends a fragment of arguments, holding back a leading `{}` (OA-19.4).
+    /// Whether a piece of its arguments may be missing: events were lost meanwhile, or bytes of any call were (`torn`)
+    /// and it did not arrive at once.
     pub(crate) fn may_lack_a_piece(&mut self, torn: bool, holes: u32) -> bool {
         self.meet(holes);
         self.arrival.is_torn || torn && !self.arrival.is_whole && !self.done
     }
 
-    /// Releases a fragment that was held back.
+    /// Appends a fragment of arguments, holding back a leading `{}` (OA-19.4).
     pub fn push_held(&mut self, number: u32, fragment: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         self.meet(step.holes);
         if fragment.source == "{}" && !self.has_arguments() {
@@ -311,14 +311,14 @@ impl Slot {
         self.push(number, fragment, step);
     }
 
-    /// Lets a fragment go that was held back.
+    /// Releases a fragment that was held back.
     pub fn release(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         if std::mem::take(&mut self.held) {
             self.push(number, Str::plain("{}"), step);
         }
     }
 
-    /// Announces the call with its arguments so far (OA-19.4).
+    /// Appends a fragment of arguments; the first one announces a call whose name is known.
     pub fn push(&mut self, number: u32, fragment: Str<'_>, step: &mut AssemblerStep<'_, '_>) {
         self.meet(step.holes);
         let added = self.arguments.push(fragment, &mut step.argument_gauge());
@@ -330,7 +330,7 @@ impl Slot {
         }
     }
 
-    /// Ends the argument text and releases what was held back.
+    /// Announces the call with its arguments so far (OA-19.4).
     pub fn begin(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         if !std::mem::replace(&mut self.begun, true) {
             (step.sink)(StreamEvent::ToolCallBegin {
@@ -343,7 +343,7 @@ impl Slot {
         }
     }
 
-    /// Handles the complete argument text at its end (OA-22); it wins if it does not begin with the deltas.
+    /// Ends the argument text and releases what was held back.
     pub fn end(&mut self, number: u32, step: &mut AssemblerStep<'_, '_>) {
         self.release(number, step);
         let added = self.arguments.end(&mut step.argument_gauge());
@@ -354,7 +354,7 @@ impl Slot {
         self.begin(number, step);
     }
 
-    /// Replaces the text without a finding.
+    /// Handles the complete argument text at its end (OA-22); it wins if it does not begin with the deltas.
     pub fn take_whole(&mut self, number: u32, whole: &str, step: &mut AssemblerStep<'_, '_>) {
         self.arrival.holes = step.holes;
         (self.arrival.is_torn, self.arrival.is_whole) = (false, true);
@@ -378,7 +378,7 @@ impl Slot {
         }
     }
 
-    /// Whether a fragment begins an object.
+    /// Replaces the text without a finding.
     pub fn set_text(&mut self, text: &str, step: &mut AssemblerStep<'_, '_>) {
         self.arguments.replace(text, &mut step.argument_gauge());
     }
@@ -416,7 +416,7 @@ impl Brackets {
         self.closed
     }
 
-    /// Scans a string up to and including the byte that ends it or begins an escape.
+    /// Scans the next fragment. Each byte is inspected once.
     pub fn feed(&mut self, fragment: &[u8]) {
         let mut rest = fragment;
         while let Some((&byte, after)) = rest.split_first() {
@@ -432,7 +432,7 @@ impl Brackets {
         }
     }
 
-    /// Passes over a string's inside up to and with the byte that changes something.
+    /// Scans a string up to and including the byte that ends it or begins an escape.
     fn pass_string<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some(at) = memchr2(b'"', b'\\', bytes) else {
             return &[];

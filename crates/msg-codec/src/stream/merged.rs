@@ -89,7 +89,7 @@ impl Merged {
         self.put(key, Value::Array(array), gauge);
     }
 
-    /// Sets the member `input` to JSON that arrived in pieces; invalid JSON is kept as text.
+    /// Appends an element to an array; a member that is missing is an empty one.
     pub fn append(&mut self, key: &str, element: Json<'_>, gauge: &mut Gauge<'_>) {
         if self.find(key).is_none() {
             self.add(key, Json("[]"), gauge);
@@ -102,7 +102,7 @@ impl Merged {
         }
     }
 
-    /// Puts the JSON that came in pieces as the member `input`; text that is none is kept as text.
+    /// Sets the member `input` to JSON that arrived in pieces; invalid JSON is kept as text.
     pub fn put_input(&mut self, text: &str) {
         let json =
             if validate(text).is_ok() { text.to_owned() } else { to_text(|it| it.str(text)) };
