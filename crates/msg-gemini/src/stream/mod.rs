@@ -10,7 +10,6 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
-    hash::{DefaultHasher, Hash, Hasher},
 };
 
 use msg_codec::{
@@ -125,8 +124,8 @@ fn coded(message: String, raw: &str) -> ProviderError {
 pub struct GeminiAssembler {
     head: Head,
     candidates: BTreeMap<u32, Candidate>,
-    /// The hash of the first content. If it comes again after the end, the response was captured twice.
-    first: Option<u64>,
+    /// The source of the first content. If it comes again after the end, the response was captured twice.
+    first: Option<Box<str>>,
 }
 
 impl GeminiAssembler {
@@ -172,13 +171,10 @@ impl GeminiAssembler {
         let Some(content) = candidates.first().and_then(CandidateView::content) else {
             return false;
         };
-        let mut hasher = DefaultHasher::new();
-        content.hash(&mut hasher);
-        let hash = hasher.finish();
-        match self.first {
-            Some(first) => first == hash,
+        match self.first.as_deref() {
+            Some(first) => first == content,
             None => {
-                self.first = Some(hash);
+                self.first = Some(content.into());
                 false
             }
         }
